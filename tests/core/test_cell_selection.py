@@ -55,7 +55,7 @@ REFUSED = {
     "an unknown code": ([("1", "Stel")], "Stel"),
     "no integer": ([1.5], "1.5 is no cell"),
     "truth values among positions": ([True, 3], "True is no cell"),
-    "a position too far": ([16], "no cell number 16; cells are numbered 0 to 15"),
+    "a position too far": ([16], "no cell number 16. Cells are numbered 0 to 15"),
     "a negative position": ([-1], "no cell number -1"),
     "nothing": (None, "no list of cells|None is no cell"),
 }

@@ -98,7 +98,7 @@ def test_codes_that_are_empty_in_one_table_do_not_matter() -> None:
 def test_two_names_of_one_total_are_refused() -> None:
     one = Table.from_frame(pd.DataFrame({"r": ["a", "b", "T"], "v": [1, 2, 3]}), ["r"], value="v")
     two = Table.from_frame(pd.DataFrame({"r": ["a", "b", "ALL"], "v": [1, 2, 3]}), ["r"], value="v")
-    with pytest.raises(InputError, match=r"total is called 'T'.*'ALL'.*use one name"):
+    with pytest.raises(InputError, match=r"total is called 'T'.*'ALL'.*Use one name"):
         link([one, two])
 
 

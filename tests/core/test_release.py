@@ -53,8 +53,8 @@ def test_radius_zero_is_the_value_itself() -> None:
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        ({"low": 0}, "nothing may be said"),
-        ({"high": 99}, "nothing may be said"),
+        ({"low": 0}, "it may have no window"),
+        ({"high": 99}, "it may have no window"),
         ({"shown": True}, "no value may be shown"),
         ({"shown": True, "value": 10}, "no value may be shown"),
         ({"value": 10}, "nothing is shown"),

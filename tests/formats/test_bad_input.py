@@ -88,7 +88,7 @@ NORTH_SOUTH = Hierarchy.from_dict({"N": ["n1", "n2"], "S": ["s1"]})
             InputError,
             r"line 2: the count in column 'freq' is larger than any",
         ),
-        ("r,value,freq\na,5,1.5\n", {}, InputError, r"line 2: the count .*is not a whole number"),
+        ("r,value,freq\na,5,1.5\n", {}, InputError, r"line 2: the count .*is not an integer"),
         (
             "r,value\na,9007199254740993000\n",
             {},

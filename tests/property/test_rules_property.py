@@ -199,7 +199,7 @@ def put_in(table: Table, cell: int) -> dict[str, int]:
     """Everybody's contribution to a cell."""
     contributions = table.contributions
     assert contributions is not None
-    shares = contributions.of(np.arange(len(contributions.names)))
+    shares = contributions.shares_of(np.arange(len(contributions.names)))
     here = shares.cells == cell
     return {contributions.name(w): int(u) for w, u in zip(shares.who[here], shares.units[here], strict=True)}
 

@@ -122,7 +122,7 @@ def check_owners(
         assert contributions.sums[cell] == sum(abs(units) for units in grossed[key].values())
     cells = {cell: key for key, cell in listed(table).items()}
     everyone = np.unique(contributions.who[contributions.who >= 0])
-    shares = contributions.of(everyone)
+    shares = contributions.shares_of(everyone)
     found_shares = {
         (contributions.name(w), cell): units
         for w, cell, units in zip(
@@ -195,7 +195,7 @@ def test_a_record_without_respondent_stands_for_itself(records: list[Record], la
         assert table.contributions.sums[cell] == sum(sizes)
         assert table.contributions.values[cell].tolist() == (sizes + [0] * largest)[:largest]
         assert (table.contributions.who[cell] >= 0).sum() == min(largest, len(sizes))
-    shares = table.contributions.of(np.unique(table.contributions.who[table.contributions.who >= 0]))
+    shares = table.contributions.shares_of(np.unique(table.contributions.who[table.contributions.who >= 0]))
     sizes_in_cells = {(w, c): abs(u) for w, c, u in zip(shares.who, shares.cells, shares.units, strict=True)}
     for cell in range(len(table)):
         for rank, who in enumerate(table.contributions.who[cell]):

@@ -271,7 +271,7 @@ def test_marks_by_position_codes_or_column() -> None:
     assert (levels.upper[2], levels.lower[2], levels.sliding[2]) == (5, 0, 7)
     with pytest.raises(InputError, match=r"no column 'yours' \(columns: mine\)"):
         Marked("yours").levels(table)
-    with pytest.raises(InputError, match=r"no cell number 9; cells are numbered 0 to 3"):
+    with pytest.raises(InputError, match=r"no cell number 9. Cells are numbered 0 to 3"):
         Marked([9]).levels(table)
     with pytest.raises(InputError, match=r"'7'"):
         Marked([("7",)]).levels(table)

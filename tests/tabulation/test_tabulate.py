@@ -208,7 +208,7 @@ def test_codes_in_csv_stay_text_and_commas_can_be_decimal(tmp_path: Path) -> Non
 def test_shares_of_a_respondent_come_from_all_his_records() -> None:
     table = tabulate(COLUMNS, {"region": REGIONS}, "turnover", "firm", largest=1)
     assert table.contributions is not None
-    shares = table.contributions.of(np.array([list(table.contributions.names).index("x")]))
+    shares = table.contributions.shares_of(np.array([list(table.contributions.names).index("x")]))
     assert {table.name(c): u for c, u in zip(shares.cells, shares.units, strict=True)} == {
         "region=Total": 1675,
         "region=North": 1275,

@@ -248,7 +248,7 @@ def _make_insiders(source: _Source, groups: _Groups) -> InsiderList:
     """Return each group as an insider: what it knows, and the levels that hold against it alone."""
     table, levels, contributions, count = source.table, source.levels, source.contributions, source.count
     everyone = source.outsider
-    found = _gather_presence(contributions.of(np.unique(groups.who)), groups, len(table))
+    found = _gather_presence(contributions.shares_of(np.unique(groups.who)), groups, len(table))
     cells = found.cells
     value, sums = table.units[cells], contributions.sums[cells]
     alone = found.known == sums if count is None else found.people == count[cells]

@@ -1,10 +1,10 @@
-"""Who might attack, and what they know before they see the release.
+"""Attackers, and what they know before they see the release.
 
 Attacker ``k`` knows ``lower_k <= y <= upper_k`` for each cell. The *outsider* knows the same of every table:
 cells are not negative, structural zeros are zero, perhaps that values lie within some percentage. An
-*insider* knows that too, and more about the few cells he is in: at least his own contribution, or the whole
-value if he is the only one there. So an insider is a short list on top of the outsider. He may also have
-levels of his own for the cells he attacks.
+*insider* knows that too, and more about the few cells they are in: at least their own contribution, or the
+full value if they are the only contributor. So an insider is a short list on top of the outsider. Insiders
+may also have levels of their own for the cells they attack.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Outsider:
 
     @classmethod
     def of(cls, table: Table, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> Outsider:
-        """Bounds for every cell.
+        """Return the bounds of every cell.
 
         Parameters
         ----------
         lower
             A number or one per cell. Default 0, where no cell is negative; with negative cells it must be
-            said.
+            given.
         upper
             A number or one per cell. Default: none.
         """
@@ -67,24 +67,25 @@ class Outsider:
         upper: float | None = None,
         within: tuple[float, float] | None = None,
     ) -> Outsider:
-        """What everyone knows where a file states bounds of single cells, and more is said of all of them.
+        """Return everyone's bounds where a file states bounds of single cells, and options give more for all
+        of them.
 
-        Shares of the value, ``within``, go before everything else. A side that is said goes before that side
-        of ``stated`` only: of the other side the file speaks on. Without a file a side of which nothing is
-        said is as in :meth:`of`.
+        Shares of the value, ``within``, replace everything else. ``lower`` and ``upper`` each replace that
+        side of ``stated`` only; the other side stays as the file states it. Without a file a side that is not
+        given is as in :meth:`of`.
         """
         if within is not None:
             return cls.within(table, *within)
         if stated is None:
             return cls.of(table, lower, upper)
-        said = cls.of(table, -np.inf if lower is None else lower, upper)
+        given = cls.of(table, -np.inf if lower is None else lower, upper)
         return cls(
-            stated.lower if lower is None else said.lower, stated.upper if upper is None else said.upper
+            stated.lower if lower is None else given.lower, stated.upper if upper is None else given.upper
         )
 
     @classmethod
     def within(cls, table: Table, below: float, above: float) -> Outsider:
-        """Everyone knows each value up to a share of it: ``a - below * |a| <= y <= a + above * |a|``.
+        """Return bounds at a share of each value: ``a - below * |a| <= y <= a + above * |a|``.
 
         ``within(table, 0.5, 1.0)`` is ``[a/2, 2a]``. Bounds are rounded inwards to the table's last decimal
         place, which favours the attacker.
@@ -99,10 +100,10 @@ class Outsider:
 class Insider:
     """An attacker who knows more than the outsider about ``cells``.
 
-    ``targets`` are the cells he attacks with levels of his own (``target_lower``, ``target_upper``,
-    ``target_sliding``). With ``also_others``, and whenever ``targets`` is None, he attacks every other
-    sensitive cell with the problem's levels, except those he knows exactly. A target whose levels are all
-    zero he leaves alone.
+    ``targets`` are the cells they attack with levels of their own (``target_lower``, ``target_upper``,
+    ``target_sliding``). With ``also_others``, and whenever ``targets`` is None, they attack every other
+    sensitive cell with the problem's levels, except those they know exactly. Targets whose levels are all
+    zero are not attacked.
     """
 
     name: str
@@ -124,8 +125,9 @@ class Insider:
         given = np.asarray(getattr(self, key))
         if given.size and given.dtype.kind not in "iu":
             raise InputError(
-                f"attacker '{self.name}': '{key}' are positions of cells, which are integers; a mask becomes "
-                "positions with numpy.flatnonzero, codes with table.find"
+                f"'{key}' are positions of cells, which are integers; a mask becomes positions with "
+                "numpy.flatnonzero, codes with table.find",
+                place=f"attacker '{self.name}'",
             )
         cells = given.astype(np.int64)
         order = np.argsort(cells, kind="stable")
@@ -138,7 +140,7 @@ class Insider:
             object.__setattr__(self, name, freeze(np.asarray(column, dtype=np.int64)[order]))
 
     def own_targets(self) -> tuple[Cells, Units]:
-        """Cells with levels of his own, and these levels: rows LPL, UPL and SPL."""
+        """Return the cells with levels of their own, and these levels: rows LPL, UPL and SPL."""
         if self.targets is None:
             return np.zeros(0, dtype=np.int64), np.zeros((3, 0), dtype=np.int64)
         return self.targets, np.array([self.target_lower, self.target_upper, self.target_sliding])
@@ -155,8 +157,8 @@ class Insider:
         target_sliding: ArrayLike = 0,
         also_others: bool = False,
     ) -> Insider:
-        """An attacker by hand, in plain numbers throughout: bounds ``{cell: (lower, upper)}`` and, for
-        ``targets``, levels of their own, one number or one per target. Cells are given by position or codes.
+        """Return an attacker with bounds ``{cell: (lower, upper)}`` and, for ``targets``, levels of their
+        own, one number or one per target, all in plain numbers. Cells are given by position or codes.
 
         What is finer than the table's last decimal place favours the attacker: bounds are rounded inwards,
         levels up.
@@ -178,17 +180,17 @@ class Insider:
             for level in (target_lower, target_upper, target_sliding)
         ]
         if not all(((level >= 0) & np.isfinite(level)).all() for level in levels):
-            raise InputError(f"attacker '{name}': levels must be numbers, zero or more")
+            raise InputError("levels must be numbers, zero or more", place=f"attacker '{name}'")
         lower, upper, sliding = (exact.ceil_units(level, table.decimals, table.unit) for level in levels)
         return cls(name, cells, low, high, aims, lower, upper, sliding, also_others)
 
     def knows_exactly(self) -> Mask:
-        """True for the cells whose value he has."""
+        """Return a mask of the cells whose value the attacker knows exactly."""
         return np.asarray(self.lower == self.upper)
 
 
 def refuse_negative(table: Table, cell: int) -> NoReturn:
-    """Say that a cell is negative though everyone is said to know that none is."""
+    """Raise the error of a negative cell where everyone is assumed to know that none is."""
     raise BoundsError(
         f"({table.name(cell)}) is negative, so nobody can be assumed to know that cells are not",
         remedy="give the lower bound that everyone knows, or say that there is none",
@@ -197,6 +199,6 @@ def refuse_negative(table: Table, cell: int) -> NoReturn:
 
 
 def to_unit_bounds(lower: ArrayLike, upper: ArrayLike, decimals: int) -> tuple[Units, Units]:
-    """Bounds as units, rounded inwards: what an attacker knows is never made weaker."""
+    """Return bounds as units, rounded inwards, so that an attacker's knowledge is never made weaker."""
     low, high = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
     return exact.ceil_units(low, decimals), -exact.ceil_units(-high, decimals)

@@ -1,7 +1,7 @@
-"""Compiled functions: how they are compiled, and from which size on that pays.
+"""Compiled functions, and the size from which on compiling pays.
 
 The compiler takes longer to load than a small table to protect, so files of kernels are imported only where
-they are needed, and what is compiled once is kept on disk for the next run.
+they are needed, and compiled functions are stored on disk for the next run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LARGE = 2500
 
 
 def kernel(function: Function) -> Function:
-    """The same function, compiled by numba when it is first called."""
+    """Return the same function, compiled by numba when it is first called."""
     from numba import njit
 
     made: Any = njit(cache=True, nogil=True, error_model="numpy")(function)
@@ -25,7 +25,7 @@ def kernel(function: Function) -> Function:
         try:
             file._load_index()
         except (AttributeError, ImportError):
-            # It was kept by another version of Tacita, whose classes have gone: numba would not get over it.
+            # It was stored by another version of Tacita, whose classes are gone: numba would fail on it.
             file.flush()
     return cast("Function", made)
 
@@ -34,4 +34,4 @@ if TYPE_CHECKING:
     compile_once = kernel
 else:
     compile_once = cache(kernel)
-    """The compiled form of a function that also runs as it is, the same one whenever it is asked for."""
+    """Return the compiled form of a function that also runs as it is; compile it once."""

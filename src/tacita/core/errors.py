@@ -1,4 +1,4 @@
-"""What can go wrong, as a tree.
+"""The tree of errors and warnings.
 
     TacitaError                    everything this package raises on purpose
     ├── InputError                 what the user handed over cannot be used as it is
@@ -10,8 +10,8 @@
     │   ├── UndeclaredSumsError    codes are sums of others, and no classification says so
     │   ├── RuleError              a rule cannot be applied to this table
     │   ├── LevelsError            a protection level that no release could ever meet
-    │   ├── BoundsError            what everyone is said to know is not true of a cell
-    │   ├── ReleaseError           a release contradicts the table it is said to protect
+    │   ├── BoundsError            the bounds that everyone knows are not true of a cell
+    │   ├── ReleaseError           a release contradicts the table it should protect
     │   ├── MissingPackageError    a package is needed that is not installed; an ImportError too
     │   └── FormatError            a file does not follow its grammar
     │       ├── SeveralValuesError several columns could hold the values, of cells or of records
@@ -22,11 +22,11 @@
     ├── StoppedError               time or patience ended before there was anything to keep
     └── InfeasibleError            no release of the chosen kind protects the table
 
-    TacitaWarning                  what was read or asked for may not be what was meant
+    TacitaWarning                  an input or an option may be a mistake
     └── PluginWarning              a method, rule or format of another package cannot be used
 
-Warnings are kept where they belong, in ``Table.warnings`` and ``Problem.warnings``. In Python they are issued
-as well; the command line and the app show those that are kept.
+Warnings are stored in ``Table.warnings`` and ``Problem.warnings``. In Python they are issued as well; the
+command line and the app show those that are stored.
 
 Errors are data: ``place`` (file and line, or cell), ``fault``, ``remedy`` and the ``options`` that help.
 Their text is made of these.
@@ -138,11 +138,11 @@ class LevelsError(InputError):
 
 
 class BoundsError(InputError):
-    """What everyone is said to know is not true of a cell."""
+    """The bounds that everyone knows are not true of a cell."""
 
 
 class ReleaseError(InputError):
-    """A release contradicts the table it is said to protect."""
+    """A release contradicts the table it should protect."""
 
 
 class MissingPackageError(InputError, ImportError):
@@ -189,7 +189,7 @@ class InfeasibleError(TacitaError):
 
 
 class TacitaWarning(UserWarning):
-    """What was read or asked for may not be what was meant."""
+    """An input or an option may be a mistake."""
 
 
 class PluginWarning(TacitaWarning):

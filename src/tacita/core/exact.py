@@ -30,7 +30,7 @@ MOST_DECIMALS = 12
 
 
 def freeze(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, closed to writing: for arrays that nobody else holds."""
+    """Return the same array, closed to writing: for arrays that nobody else holds."""
     array.flags.writeable = False
     return array
 
@@ -47,7 +47,7 @@ def freeze_fields(owner: object, *names: str) -> None:
 
 
 def decimals_needed(values: ArrayLike, most: int = MOST_DECIMALS) -> int:
-    """The fewest decimals ``d`` with ``round(v, d) == v`` for every finite ``v``.
+    """Return the fewest decimals ``d`` with ``round(v, d) == v`` for every finite ``v``.
 
     Floats count as the shortest text that reads back as the same float, so ``0.1`` needs one decimal.
     """
@@ -69,7 +69,7 @@ def decimals_needed(values: ArrayLike, most: int = MOST_DECIMALS) -> int:
 
 
 def to_units(values: ArrayLike, decimals: int, what: str = "value") -> Units:
-    """Values as integers of the last of ``decimals`` places, each rounded half to even.
+    """Return values as integers of the last of ``decimals`` places, each rounded half to even.
 
     Infinite values become ``UNBOUNDED``; missing ones (NaN, None) are refused.
     """
@@ -93,8 +93,7 @@ def to_units(values: ArrayLike, decimals: int, what: str = "value") -> Units:
 
 
 def ceil_units(values: ArrayLike, decimals: int, unit: int = 1) -> Units:
-    """Values as units, rounded up to a multiple of ``unit``: what a requirement may be rounded to without
-    becoming weaker.
+    """Return values as units, rounded up to a multiple of ``unit``, so that no requirement becomes weaker.
 
     A value within 1e-9 of an integer of units, or 1e-12 of its own size, is that integer: float noise is no
     requirement.
@@ -111,13 +110,13 @@ def ceil_units(values: ArrayLike, decimals: int, unit: int = 1) -> Units:
 
 
 def to_floats(units: Units, decimals: int) -> Floats:
-    """Units as floats, infinities included."""
+    """Return units as floats, infinities included."""
     infinite = np.where(units > 0, np.inf, -np.inf)
     return np.where(np.abs(units) < UNBOUNDED, units / 10.0**decimals, infinite)
 
 
 def rescale(units: Units, decimals: int, wanted: int) -> Units:
-    """The same values counted in a finer (or equal) last place."""
+    """Return the same values counted in a finer (or equal) last place."""
     if wanted < decimals:
         raise InputError(f"cannot drop decimals from {decimals} to {wanted} without losing exactness")
     if wanted == decimals:
@@ -129,7 +128,7 @@ def rescale(units: Units, decimals: int, wanted: int) -> Units:
 
 
 def to_text(units: int, decimals: int) -> str:
-    """One number as plain text: ``text(12345, 2) == '123.45'``; trailing zeros are not shown."""
+    """Return a number as plain text: ``to_text(12345, 2) == '123.45'``; trailing zeros are not shown."""
     if abs(units) >= UNBOUNDED:
         return "inf" if units > 0 else "-inf"
     if not decimals:
@@ -140,12 +139,12 @@ def to_text(units: int, decimals: int) -> str:
 
 
 def to_texts(units: Iterable[int], decimals: int) -> list[str]:
-    """Many numbers as plain text."""
+    """Return many numbers as plain text."""
     return [to_text(int(u), decimals) for u in units]
 
 
 def parse_number(value: object) -> Decimal | None:
-    """A number as an exact decimal, ``None`` where nothing is given (None, NaN, empty text).
+    """Return a number as an exact decimal, None where nothing is given (None, NaN, empty text).
 
     Raises
     ------
@@ -208,6 +207,7 @@ def _refuse_large(values: NDArray[Any], decimals: int, what: str) -> None:
     largest = max(abs(float(values.max(initial=0))), abs(float(values.min(initial=0))))
     if largest * 10.0**decimals > LARGEST:
         raise InputError(
-            f"a {what} of about {largest:.3g} with {pluralize(decimals, 'more decimal')} does not fit into "
-            "53 bits: use fewer decimals or a larger unit, such as thousands"
+            f"a {what} of about {largest:.3g} with {pluralize(decimals, 'more decimal')} does not "
+            "fit into 53 bits",
+            remedy="use fewer decimals or a larger unit, such as thousands",
         )

@@ -1,11 +1,11 @@
-"""How much each sensitive cell must stay uncertain.
+"""Protection levels: how uncertain each sensitive cell must stay.
 
 For a sensitive cell ``p`` with value ``a_p`` an attacker who deduces ``[min y_p, max y_p]`` must find
 
     max y_p >= a_p + UPL,    min y_p <= a_p - LPL,    max y_p - min y_p >= SPL.
 
 ``lower``, ``upper`` and ``sliding``, in this order everywhere, hold LPL, UPL and SPL. Fields of objects have
-them in the table's units, whatever users write has them as plain numbers. A sensitive cell asks for at
+them in the table's units, whatever users write has them as plain numbers. A sensitive cell requires at
 least one unit of uncertainty in some form: to know it exactly is always a disclosure.
 """
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 class Reason:
     """Cells that one rule hit, and why: ``explain(cell)`` is a sentence that may name values.
 
-    ``percent`` says that the rule asks for LPL and UPL in percent of the value. Whoever changes a value works
-    them out anew; without it they are amounts, which stay.
+    ``percent`` holds LPL and UPL in percent of the value, if the rule requires them so: they are computed
+    anew for other values. Without it they are amounts, which stay.
     """
 
     rule: str
@@ -43,7 +43,7 @@ class Reason:
     percent: tuple[Number, Number] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Sentences are made when a reason is pickled, as what makes them is tied to the rule's own work."""
+        """Make the sentences before pickling, since what makes them cannot be pickled."""
         sentences = {cell: self.explain(cell) for cell in self.cells.tolist()}
         return Reason, (self.rule, self.cells, sentences.__getitem__, self.percent)
 
@@ -70,7 +70,7 @@ class Levels:
         return int(self.cells.size)
 
     def __or__(self, other: Levels) -> Levels:
-        """Sensitive by either; of two levels the larger one."""
+        """Return levels that are sensitive by either; of two levels the larger one."""
         return Levels(
             self.sensitive | other.sensitive,
             np.maximum(self.lower, other.lower),
@@ -80,11 +80,11 @@ class Levels:
         )
 
     def why(self, cell: int) -> list[str]:
-        """The rules that hit a cell."""
+        """Return the rules that hit a cell."""
         return [reason.rule for reason in self.reasons if cell in reason.cells]
 
     def explain(self, cell: int) -> list[str]:
-        """The rules that hit a cell, with the numbers behind them: for the house only."""
+        """Return the rules that hit a cell, with the numbers behind them, which are internal."""
         return [f"{reason.rule}: {reason.explain(cell)}" for reason in self.reasons if cell in reason.cells]
 
     @classmethod

@@ -1,4 +1,4 @@
-"""How a method ended: what it lost, and what nobody can lose less than."""
+"""The outcome of a method: its loss, and a lower bound on the loss of any release."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Status(Enum):
 @dataclass(frozen=True)
 class Outcome:
     """Loss of the release (sensitive cells included), a lower bound on any protected release's loss, the
-    effort, and remarks for the house: they may name cells that readers must not know of.
+    effort, and remarks, which are internal: they may name cells that readers must not know of.
     """
 
     status: Status
@@ -38,13 +38,13 @@ class Outcome:
 
     @property
     def gap(self) -> float:
-        """How far the loss may be from the smallest possible one; zero when proven optimal."""
+        """The optimality gap: how far the loss may be from the smallest one; zero when proven optimal."""
         return gap_between(self.loss, self.bound)
 
 
 def gap_between(loss: float, bound: float) -> float:
-    """``(loss - bound) / max(|loss|, |bound|)``: 0 where nothing less can be lost, 1 where one of them is
-    infinite, so that nothing is known.
+    """Return the optimality gap ``(loss - bound) / max(|loss|, |bound|)``: 0 where the loss is the smallest
+    possible, 1 where one of them is infinite.
     """
     if loss <= bound:
         return 0.0

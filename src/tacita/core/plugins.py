@@ -5,8 +5,8 @@ A package announces them in its ``pyproject.toml``::
     [project.entry-points."tacita.methods"]
     hide-rows = "their_package.hide_rows:HideRows"
 
-Entry points are read when a name is asked for that is not built in, or when all names are listed. What cannot
-be used is left out with a :class:`~tacita.core.errors.PluginWarning` that names it; everything else works on.
+Entry points are read when a name is used that is not built in, or when all names are listed. What cannot be
+used is left out with a :class:`~tacita.core.errors.PluginWarning` that names it; everything else works on.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What a reader gets: for each cell a window that the true value lies in, and a number to show if there is
-one.
+"""The release that readers get: for each cell a window that the true value lies in, and a number if one is
+shown.
 
 | published as | mark | window |
 |---|---|---|
@@ -9,7 +9,7 @@ one.
 | rounded to ``v``, radius ``r`` announced | ``rounded`` | ``[v - r, v + r]`` |
 | adjusted or perturbed to ``v``, radius ``r`` announced | ``adjusted`` | ``[v - r, v + r]`` |
 
-A number that is rounded or adjusted is the middle of its window, so the window tells which number it is. A
+A number that is rounded or adjusted is the middle of its window, so the window determines the number. A
 release carries the public structure and nothing else of the table: the true value of a hidden cell is not
 in it.
 """
@@ -95,15 +95,15 @@ class Release(Framed):
         near = (self.marks == Mark.ROUNDED) | (self.marks == Mark.ADJUSTED)
         window = (self.low > -UNBOUNDED) | (self.high < UNBOUNDED)
         exactly = (self.low == self.high) & (self.value == self.low) & self.shown
-        # Elsewhere in its window a number tells more than the window, and a changed one could pass for it.
+        # A number off the middle would reveal more than its window, and a changed one could pass for it.
         centred = (self.value - self.low == self.high - self.value) & (self.high < UNBOUNDED)
-        # A release that tells more than its windows would pass an audit that looks at windows.
+        # A release that reveals more than its windows would pass an audit, which uses windows only.
         for wrong, what in (
             (self.marks > max(Mark), "the mark is unknown"),
             (self.low > self.high, "the window has low above high"),
             (~self.shown & (self.value != 0), "nothing is shown, yet there is a value"),
             (published & ~exactly, "published, so the window must be the value alone, and shown"),
-            (hidden & window, "suppressed, so nothing may be said of it: mark it as an interval"),
+            (hidden & window, "suppressed, so it may have no window: mark it as an interval"),
             (self.shown & ~published & ~near, "suppressed or an interval, so no value may be shown"),
             (near & ~self.shown, "rounded or adjusted, so a value must be shown"),
             (near & ~centred, "rounded or adjusted, so its window must reach as far below as above"),
@@ -111,7 +111,7 @@ class Release(Framed):
             (ranged & ~window, "an interval without ends says nothing: mark it as suppressed"),
         ):
             if wrong.any():
-                raise ReleaseError(f"{self.structure.names(np.flatnonzero(wrong))}: {what}")
+                raise ReleaseError(what, place=self.structure.names(np.flatnonzero(wrong)))
 
     def __len__(self) -> int:
         return len(self.structure)
@@ -163,7 +163,7 @@ class Release(Framed):
         return np.asarray(self.marks != Mark.PUBLISHED)
 
     def with_decimals(self, decimals: int) -> Release:
-        """The same release counted in a finer last place."""
+        """Return the same release counted in a finer last place."""
         if decimals == self.decimals:
             return self
         finer = [exact.rescale(units, self.decimals, decimals) for units in (self.low, self.high, self.value)]
@@ -248,8 +248,8 @@ class Release(Framed):
         assumption: str = "",
         alone: str = "",
     ) -> Release:
-        """Any mixture: ``changed`` cells get ``mark``, window and (if given) shown value; the others are
-        published. So are changed cells whose window is their value alone.
+        """Return any mixture: ``changed`` cells get ``mark``, window and (if given) shown value; the others
+        are published. So are changed cells whose window is their value alone.
         """
         changed = changed & (np.not_equal(low, table.units) | np.not_equal(high, table.units))
         silent = np.isin(mark, (Mark.SUPPRESSED, Mark.INTERVAL))

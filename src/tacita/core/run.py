@@ -1,9 +1,9 @@
-"""How much effort a computation may take, and how it tells about itself.
+"""The effort that a computation may take, and how it reports progress.
 
-A :class:`Run` carries the time limit, the seed, the executor for independent pieces, a listener for
-progress, and the switch with which another thread says *enough*. It holds no results.
+A :class:`Run` carries the time limit, the seed, the executor for independent components, a listener for
+progress, and the switch with which another thread cancels. It holds no results.
 
-What happens is also logged, under the name ``tacita``: beginnings and verdicts at INFO, progress at DEBUG.
+Progress is also logged, under the name ``tacita``: beginnings and verdicts at INFO, progress at DEBUG.
 Records name phases, counts and gaps, never values of cells or sums of them.
 """
 
@@ -67,12 +67,12 @@ class InThisThread(Executor):
         return future
 
     def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], **_: Any) -> Iterator[Any]:
-        """Results as they are asked for, so that progress is seen and a cancel is heard between them."""
+        """Return results as they are needed, so that progress is seen and a cancel is heard between them."""
         return (fn(*arguments) for arguments in zip(*iterables, strict=False))
 
 
 class Switch:
-    """Off until someone throws it; then it knows since when."""
+    """A switch that is off until it is thrown, and remembers when that was."""
 
     def __init__(self) -> None:
         self.thrown: float | None = None
@@ -116,13 +116,13 @@ class Run:
     _begun: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Workers elsewhere get the time that is left; listener, executor and cancel stay here."""
+        """Send workers elsewhere the time that is left; listener, executor and cancel stay here."""
         left = self.remaining
         return _start_elsewhere, (None if left == float("inf") else left, self.seed, self.search)
 
     @property
     def seed_remarks(self) -> tuple[str, ...]:
-        """That the seed can be guessed, if it can."""
+        """A warning that the seed can be guessed, if it can."""
         guessed = f"the seed is below {GUESSABLE:,}, so that readers can try all of these: {SECRET}"
         return (guessed,) if self.seed < GUESSABLE else ()
 
@@ -162,7 +162,7 @@ class Run:
         return self.extended(0.0).over
 
     def extended(self, patience: float = GRACE) -> Run:
-        """The same run, which ends so much later: for turning the best so far into something to keep."""
+        """Return the same run, which ends so much later: time to turn the best so far into a release."""
         return replace(self, patience=patience)
 
     def report(self, phase: str, done: int = 0, total: int = 0, **known: float) -> None:
@@ -177,19 +177,21 @@ class Run:
             self.listener(Event(phase, done, total, seconds=self.seconds, **known))
 
     def translated(self, meaning: Callable[[float], float]) -> Run:
-        """The same run for a search that counts losses in its own way; ``meaning`` says what they are."""
+        """Return the same run for a search with losses of its own, which ``meaning`` translates for the
+        listener.
+        """
         listener = self.listener
         if listener is None:
             return self
 
-        def tell(event: Event) -> None:
+        def report(event: Event) -> None:
             incumbent, bound = (None if x is None else meaning(x) for x in (event.incumbent, event.bound))
             listener(replace(event, incumbent=incumbent, bound=bound))
 
-        return replace(self, listener=tell)
+        return replace(self, listener=report)
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Results in order, computed by the executor."""
+        """Return results in order, computed by the executor."""
         return self.executor.map(function, items)
 
 

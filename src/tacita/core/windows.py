@@ -1,4 +1,4 @@
-"""What releases say of the cells of a table: windows, in the table's units.
+"""The windows of releases on the cells of a table, in the table's units.
 
 Several releases of one table, or of tables that share cells with it, are one release to a reader: what is
 left of a cell is the intersection of its windows,
@@ -34,7 +34,7 @@ def find_windows(table: Table, release: Release) -> Windows:
     inwards, which favours the attacker.
     """
     refuse_other_cells(table, release)
-    return _in_units_of(table, release)
+    return _to_units_of(table, release)
 
 
 def refuse_other_cells(table: Table, release: Release) -> None:
@@ -46,8 +46,8 @@ def refuse_other_cells(table: Table, release: Release) -> None:
         )
     if not release.structure.same_cells(table.structure):
         raise ReleaseError(
-            "the release lists other cells than the table, or in another order: they do not belong together; "
-            "make the release from this table, or read its file with this table"
+            "the release lists other cells than the table, or in another order: they do not belong together",
+            remedy="Make the release from this table, or read its file with this table.",
         )
 
 
@@ -61,7 +61,7 @@ def find_shared_windows(table: Table, release: Release) -> Windows:
         The two have no cell in common.
     """
     if release.structure.same_cells(table.structure):
-        return _in_units_of(table, release)
+        return _to_units_of(table, release)
     place = match_cells(table.structure, release.structure)
     shared = place >= 0
     if not shared.any():
@@ -69,7 +69,7 @@ def find_shared_windows(table: Table, release: Release) -> Windows:
             f"{name_release(release)} has no cell in common with the table: dimensions and codes are matched "
             "by their names, so give both the same ones"
         )
-    own_low, own_high = _in_units_of(table, release)
+    own_low, own_high = _to_units_of(table, release)
     low = np.full(len(table), -UNBOUNDED, dtype=np.int64)
     high = np.full(len(table), UNBOUNDED, dtype=np.int64)
     np.maximum.at(low, place[shared], own_low[shared])
@@ -95,9 +95,9 @@ def intersect_windows(table: Table, releases: Sequence[Release]) -> Windows:
             against = ", and contradicts the others there" if (low > high)[untrue].any() else ""
             raise ReleaseError(
                 f"{name_release(releases[k], k, len(releases))} says something untrue about "
-                f"{table.structure.names(untrue)} of this table{against}: check that it belongs to this "
-                "table, that the table was not revised since, and that announced radii are as large as the "
-                "changes"
+                f"{table.structure.names(untrue)} of this table{against}",
+                remedy="check that it belongs to this table, that the table was not revised since, and that "
+                "announced radii are as large as the changes",
             )
     return low, high
 
@@ -144,7 +144,7 @@ def match_cells(structure: Structure, other: Structure) -> Cells:
     for d, dimension in enumerate(structure.dimensions):
         if dimension.name in theirs:
             at = theirs.pop(dimension.name)
-            codes[:, d] = _recoded(dimension, other.dimensions[at])[other.codes[:, at]]
+            codes[:, d] = _recode(dimension, other.dimensions[at])[other.codes[:, at]]
         else:
             codes[:, d] = dimension.representative[dimension.index(dimension.total)]
     listed = np.asarray((codes >= 0).all(axis=1), dtype=bool)
@@ -160,9 +160,9 @@ def _labels(structure: Structure) -> Sequence[str]:
     return structure.labels or [""] * len(structure)
 
 
-def _recoded(dimension: Dimension, other: Dimension) -> Codes:
-    """What each code of ``other`` is in ``dimension``: the same text, also of a code that stands for the same
-    cells, or the total of both under two usual names; -1 where it is none.
+def _recode(dimension: Dimension, other: Dimension) -> Codes:
+    """Return what each code of ``other`` is in ``dimension``: the same text, also of a code that stands for
+    the same cells, or the total of both under two usual names; -1 where it is none.
     """
     found = np.full(len(other.codes), -1, dtype=np.int32)
     for code, text in reversed(list(enumerate(other.codes))):
@@ -174,7 +174,7 @@ def _recoded(dimension: Dimension, other: Dimension) -> Codes:
     return found
 
 
-def _in_units_of(table: Table, release: Release) -> Windows:
+def _to_units_of(table: Table, release: Release) -> Windows:
     if release.decimals <= table.decimals:
         low, high = (
             exact.rescale(end, release.decimals, table.decimals) for end in (release.low, release.high)

@@ -85,7 +85,7 @@ EXAMPLES: Mapping[str, Example] = MappingProxyType(
         "tiwari-4": Example(
             "Tiwari, Example 4",
             "Salazar's table as counts, one sensitive: at the paper's base, 5, its upper level cannot be "
-            "kept; a larger base can.",
+            "met; with a larger base it can.",
             partial(tiwari, 4),
         ),
         "thesis-3x4": Example(

@@ -218,8 +218,8 @@ def comparison_table(rows: Sequence[ComparisonRow], width: int) -> Group:
     # Without sensitive cells nothing was checked, so that no release is called the best.
     safe = {k: row.numbers for k, row in enumerate(rows) if row.audit and find_tone(row.audit) is SAFE}
     columns = {"verdict": [_format_verdict(row) for row in rows]}
-    asked = any(MEASURED.key in row.numbers for row in rows)
-    for measure in (*MEASURES, *([MEASURED] if asked else ())):
+    extra = any(MEASURED.key in row.numbers for row in rows)
+    for measure in (*MEASURES, *([MEASURED] if extra else ())):
         winners = find_best(measure, safe)
         columns[measure.head] = [
             Text(_format_entry(measure, row, k in winners)) for k, row in enumerate(rows)

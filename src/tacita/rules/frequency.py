@@ -137,7 +137,7 @@ class MinimumFrequency(_Counting):
     """``0 < count < n``: fewer than ``n`` contributors (strict).
 
     Guards against exact disclosure only: UPL and LPL are one step of the table's last place (LPL zero in a
-    cell of value zero). ``protection`` asks for a percentage of the value instead, as FREQ(n, range) of
+    cell of value zero). ``protection`` requires a percentage of the value instead, as FREQ(n, range) of
     tau-ARGUS does.
 
     In a table of counts without a separate number of contributors the value is that number.

@@ -103,7 +103,7 @@ class Request(Rule):
                 remedy="correct the name, take it off the list, or tabulate with more of the largest "
                 "contributions",
             )
-        shares = contributions.of(np.array([position[name] for name in asked], dtype=np.int64))
+        shares = contributions.shares_of(np.array([position[name] for name in asked], dtype=np.int64))
         share = to_fraction(self.share) / 100
         sums = contributions.sums[shares.cells]
         enough = combine([np.abs(shares.units), sums], [share.denominator, -share.numerator]) > 0

@@ -123,8 +123,8 @@ def warn_of_percentages(levels: Levels, table: Table, everyone: Outsider) -> tup
             continue
         text = " and ".join(dict.fromkeys(f"{float(p):g}" for p in reason.percent))
         shares += [f"{float(p):g}" for p in reason.percent if 0 < p < 1]
-        asked = np.array(compute_percentages(table, reason.percent))[:, reason.cells]
-        capped = (asked > np.array(find_room(table, everyone))[:, reason.cells]).any(axis=0)
+        required = np.array(compute_percentages(table, reason.percent))[:, reason.cells]
+        capped = (required > np.array(find_room(table, everyone))[:, reason.cells]).any(axis=0)
         hit = found.setdefault(text, np.zeros(len(table), dtype=bool))
         hit[reason.cells[capped]] = True
     return (

@@ -16,7 +16,7 @@ from typing import Any, overload
 import numpy as np
 
 from tacita.core.exact import Cells, Mask, Units
-from tacita.core.hierarchy.link_sources import code_texts
+from tacita.core.hierarchy.links import to_code_texts
 from tacita.core.tables.contributions import Beyond, Contributions
 from tacita.core.tables.rollup import Rollup, each_ancestor, key_stride, roll_up, run_starts
 from tacita.tabulation.entries import (
@@ -244,7 +244,7 @@ def _name_owners(records: Records, owners: Numbering, ids: Cells, everyone: bool
         return NumberNames(ids + owners.first)
     wanted = "" if everyone else " WHERE _id IN (SELECT id FROM wanted)"
     answer: Any = records.fetch(f"SELECT _owner FROM owners{wanted} ORDER BY _id")
-    return tuple(code_texts(answer.column("_owner").to_pylist(), lambda _: f"column '{owners.column}'"))
+    return tuple(to_code_texts(answer.column("_owner").to_pylist(), lambda _: f"column '{owners.column}'"))
 
 
 @dataclass(frozen=True, eq=False)

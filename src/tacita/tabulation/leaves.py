@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tacita.core.errors import HierarchyError, InputError, did_you_mean
 from tacita.core.exact import Cells, Units
 from tacita.core.hierarchy import Hierarchy
-from tacita.core.hierarchy.link_sources import code_texts
+from tacita.core.hierarchy.links import to_code_texts
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.rollup import Step, run_starts
 from tacita.core.tables.structure import cell_keys
@@ -198,7 +198,7 @@ def _encode(records: Records, name: str, trees: Trees, column: Any, count: Units
     except pa.ArrowException:
         fault = f"column '{name}' holds {written.type}, no codes"
         raise InputError(fault, place=records.place, remedy="choose another column") from None
-    texts = code_texts(encoded.dictionary.to_pylist(), lambda _: f"{records.place}, column '{name}'")
+    texts = to_code_texts(encoded.dictionary.to_pylist(), lambda _: f"{records.place}, column '{name}'")
     row = to_numpy(encoded.indices.fill_null(len(texts)))
     blank = [not text for text in texts]
     missing = np.array([*blank, True])[row]

@@ -63,8 +63,8 @@ def survey_records(source: Any, decimal: str = ".") -> Overview:
     """
     names = column_names(source)
     with open_records(source, names, [], [], None, decimal) as records:
-        asked = ", ".join(_counts_sql(quote_name(name), decimal) for name in names)
-        n, *counted = records.fetch_row(f"SELECT count(*), {asked} FROM records")
+        counts = ", ".join(_counts_sql(quote_name(name), decimal) for name in names)
+        n, *counted = records.fetch_row(f"SELECT count(*), {counts} FROM records")
         texts = ", ".join(f"CAST({quote_name(name)} AS VARCHAR)" for name in names)
         first = records.fetch(f"SELECT {texts} FROM records LIMIT {FIRST_RECORDS}")
     columns = []

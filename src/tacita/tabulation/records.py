@@ -1,7 +1,7 @@
 """Records from a frame, a CSV or Parquet file (or a pattern of them), or a table of a DuckDB file.
 
 Whatever the source, the records become one DuckDB view that holds the needed columns of the wanted records.
-DuckDB reads Parquet, DuckDB files and arrow tables in pieces as often as it is asked; CSV files and DuckDB
+DuckDB reads Parquet, DuckDB files and arrow tables in batches for each query; CSV files and DuckDB
 relations are read once into a temporary table, which moves to a temporary folder when it outgrows memory.
 """
 

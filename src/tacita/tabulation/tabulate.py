@@ -73,7 +73,7 @@ def tabulate(
     decimals
         Decimals that count: each record's value (and weighted value) is rounded to them, half to even, before
         summing, so that everything adds up exactly. Default: the fewest that write every value exactly, plus
-        those of the weights; more than six must be asked for.
+        those of the weights; more than six must be requested.
     where
         Condition in SQL on the records to use.
     counts

@@ -1,16 +1,25 @@
-"""From links to a tree.
+"""Links between codes, read from dictionaries, code lengths and frames, and the tree that they make.
 
-A *link* says that one code stands directly under another. Links make a tree if every code has one parent,
-following parents upwards never comes back to the same code, and one code, the total, is above all others.
-Whatever is wrong is told by the places where the links were written.
+A *link* puts one code directly under another. Links make a tree if every code has one parent, following
+parents upwards never comes back to the same code, and one code, the total, is above all others. Each source
+is read into `Links` that know where every link was written, so that errors name the place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from functools import partial
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
 
 from tacita.core.errors import HierarchyError, did_you_mean
+from tacita.core.words import pluralize
 
 DEFAULT_TOTAL = "Total"
 LONGEST_CYCLE_SHOWN = 12
@@ -29,45 +38,47 @@ class Links:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def position_place(position: int) -> str:
-    """Place in a sequence, counted from one."""
+def name_position(position: int) -> str:
+    """Return a place in a sequence, counted from one."""
     return f"position {position + 1}"
 
 
-def row_place(row: int) -> str:
-    """Place in a frame, counted from one."""
+def name_frame_row(row: int) -> str:
+    """Return a place in a frame, counted from one."""
     return f"row {row + 1}"
 
 
 def assemble(links: Links, total: str | None) -> tuple[tuple[str, ...], list[int]]:
-    """Codes of the tree of all links, depth-first, and the position of each one's parent; refuses what is no
-    tree.
+    """Return the codes of the tree of all links, depth-first, and the position of each one's parent; refuse
+    links that make no tree.
 
     Siblings stand in the order of their first appearance.
 
     The root is `total`; without it, the only code that has no parent, or "Total" above several such codes.
     """
     if total is not None and not str(total).strip():
-        raise HierarchyError("The total needs a name. Give it one.")
-    link_of = _link_of_each_child(links, total)
+        raise HierarchyError("The total needs a name", remedy="Give it one.")
+    link_of = _index_children(links, total)
     if not link_of:
-        raise HierarchyError("No codes were given. A hierarchy needs at least one code under its total.")
-    tops, below = _tops_and_families(links, link_of)
+        raise HierarchyError(
+            "No codes were given", remedy="A hierarchy needs at least one code under its total."
+        )
+    tops, below = _find_tops(links, link_of)
     if not tops:
         raise _cycle_error(links, link_of, next(iter(link_of)))
     root = total or (next(iter(tops)) if len(tops) == 1 else DEFAULT_TOTAL)
     if root not in tops:
         if root in link_of:
             raise HierarchyError(
-                f"The total {root!r} is also a code ({links.place(link_of[root])}). "
-                "Choose another name for the total."
+                f"The total {root!r} is also a code ({links.place(link_of[root])})",
+                remedy="Choose another name for the total.",
             )
         below[root] = list(tops)
     elif len(tops) > 1:
         stray = next(code for code in tops if code != root)
         raise HierarchyError(
-            f"Code {stray!r} ({links.place(tops[stray])}) has no parent, yet {root!r} is the total. "
-            f"Put it under {root!r} or under another code."
+            f"Code {stray!r} ({links.place(tops[stray])}) has no parent, yet {root!r} is the total",
+            remedy=f"Put it under {root!r} or under another code.",
         )
     codes, parents = _depth_first(root, below)
     reached = set(codes)
@@ -77,10 +88,10 @@ def assemble(links: Links, total: str | None) -> tuple[tuple[str, ...], list[int
     return tuple(codes), parents
 
 
-def _tops_and_families(
-    links: Links, link_of: Mapping[str, int]
-) -> tuple[dict[str, int], dict[str, list[str]]]:
-    """Codes without a parent, with the link that shows each, and the children of every code that has some."""
+def _find_tops(links: Links, link_of: Mapping[str, int]) -> tuple[dict[str, int], dict[str, list[str]]]:
+    """Return the codes without a parent, with the link that shows each, and the children of every code that
+    has some.
+    """
     declared = "" in links.parents
     tops: dict[str, int] = {}
     below: dict[str, list[str]] = {}
@@ -91,38 +102,48 @@ def _tops_and_families(
         if parent not in link_of:
             if declared:
                 raise HierarchyError(
-                    f"{links.place(link)}: the parent {parent!r}{did_you_mean(parent, link_of)} of {child!r} "
-                    f"has no row of its own. Correct it, or add a row with {parent!r} as the child."
+                    f"the parent {parent!r}{did_you_mean(parent, link_of)} of {child!r} has no row "
+                    "of its own",
+                    place=links.place(link),
+                    remedy=f"Correct it, or add a row with {parent!r} as the child.",
                 )
             tops.setdefault(parent, link)
         below.setdefault(parent, []).append(child)
     return tops, below
 
 
-def _link_of_each_child(links: Links, total: str | None) -> dict[str, int]:
-    """The one link of each child; refuses empty and repeated children, and a total that is a child."""
+def _index_children(links: Links, total: str | None) -> dict[str, int]:
+    """Return the one link of each child; refuse empty and repeated children, and a total that is a child."""
     link_of: dict[str, int] = {}
     for link, (parent, child) in enumerate(zip(links.parents, links.children, strict=True)):
         if not child:
-            raise HierarchyError(f"{links.place(link)}: the code is empty. Fill it in or remove it.")
+            raise HierarchyError(
+                "the code is empty", place=links.place(link), remedy="Fill it in or remove it."
+            )
         if parent and child == total:
             raise HierarchyError(
-                f"{links.place(link)}: the total {total!r} stands under {parent!r}, but it is above all. "
-                "Remove it or choose another name for the total."
+                f"the total {total!r} stands under {parent!r}, but it is above all",
+                remedy="Remove it or choose another name for the total.",
+                place=links.place(link),
             )
         if child == parent:
             raise HierarchyError(
-                f"{links.place(link)}: code {child!r} is its own parent, a cycle. Correct the parent."
+                f"code {child!r} is its own parent, a cycle",
+                place=links.place(link),
+                remedy="Correct the parent.",
             )
         if child in link_of:
             first = link_of[child]
             before = links.parents[first]
             there, here = links.place(first), links.place(link)
             if parent == before:
-                raise HierarchyError(f"Code {child!r} is repeated: {there} and {here}. Keep one of them.")
+                raise HierarchyError(
+                    f"Code {child!r} is repeated: {there} and {here}", remedy="Keep one of them."
+                )
             raise HierarchyError(
-                f"Code {child!r} has two parents: {before or 'none'!r} ({there}) and {parent or 'none'!r} "
-                f"({here}). Keep one, or give the two codes different names."
+                f"Code {child!r} has two parents: {before or 'none'!r} ({there}) and "
+                f"{parent or 'none'!r} ({here})",
+                remedy="Keep one, or give the two codes different names.",
             )
         link_of[child] = link
     return link_of
@@ -141,7 +162,7 @@ def _depth_first(root: str, below: Mapping[str, Sequence[str]]) -> tuple[list[st
 
 
 def _cycle_error(links: Links, link_of: Mapping[str, int], code: str) -> HierarchyError:
-    """Name the cycle that a code ends in when followed upwards; no path from the total reaches it."""
+    """Return an error that names the cycle which a code ends in when followed upwards."""
     path: dict[str, None] = {}
     while code not in path:
         path[code] = None
@@ -152,4 +173,198 @@ def _cycle_error(links: Links, link_of: Mapping[str, int], code: str) -> Hierarc
     steps = [f"{code!r} is under {parent!r} ({place})" for code, parent, place in above]
     hidden = len(steps) - LONGEST_CYCLE_SHOWN
     shown = steps if hidden <= 0 else [*steps[:LONGEST_CYCLE_SHOWN], f"and {hidden} more"]
-    return HierarchyError(f"The codes form a cycle: {', '.join(shown)}. Correct one of these parents.")
+    return HierarchyError(
+        f"The codes form a cycle: {', '.join(shown)}", remedy="Correct one of these parents."
+    )
+
+
+def to_code_texts(values: Iterable[object], place: Callable[[int], str]) -> list[str]:
+    """Return the text of each code: 43, 43.0 and "43" are all "43". Missing values and blanks are the empty
+    text.
+    """
+    if isinstance(values, str):
+        raise HierarchyError(
+            f"A list of codes is needed, not the text {values!r}", remedy="Make it a list of one."
+        )
+    texts = []
+    for position, value in enumerate(values):
+        text = _code_text(value)
+        if text is None:
+            raise HierarchyError(
+                f"{value!r} is not a code", place=place(position), remedy="Codes are text or finite numbers."
+            )
+        texts.append(text)
+    return texts
+
+
+def _code_text(value: object) -> str | None:
+    if isinstance(value, str):
+        return "" if value.isspace() else str(value)
+    if value is None:
+        return ""
+    if isinstance(value, np.generic):
+        return _code_text(value.item())
+    if isinstance(value, int | date):
+        # pandas' missing date is a date that differs from itself.
+        return str(value) if value == value else ""
+    if isinstance(value, float | Decimal):
+        if math.isnan(value):
+            return ""
+        if math.isfinite(value):
+            return str(int(value)) if value == int(value) else str(value)
+    return None
+
+
+def links_from_dict(tree: Mapping[Any, Any], total: str, labels: Mapping[str, str]) -> Links:
+    """Return the links of nested dictionaries; the place of a link is the path of codes that leads to it."""
+    parents: list[str] = []
+    children: list[str] = []
+    above: list[int] = []
+
+    def place(link: int) -> str:
+        path = [children[link]]
+        while (link := above[link]) >= 0:
+            path.append(children[link])
+        return "at " + " > ".join(reversed(path))
+
+    seen: set[str] = set()
+    waiting: list[tuple[str, int, Any]] = [(total, -1, tree)]
+    while waiting:
+        parent, parent_link, branch = waiting.pop()
+        if branch is None:
+            continue
+        if not isinstance(branch, Mapping | list | tuple):
+            raise HierarchyError(
+                f"Under {parent!r} stands {branch!r:.60}, which is neither a dictionary nor a list of codes",
+                remedy="Write a single code as a list of one, and nothing for no codes.",
+            )
+        texts = to_code_texts(branch, partial(_branch_place, parent))
+        inner = branch.values() if isinstance(branch, Mapping) else [None] * len(texts)
+        for code, below in zip(texts, inner, strict=True):
+            # A repeated code is an error further on; not descending ends a dictionary that holds itself.
+            if code not in seen:
+                waiting.append((code, len(children), below))
+                seen.add(code)
+            parents.append(parent)
+            children.append(code)
+            above.append(parent_link)
+    return Links(parents, children, place, labels)
+
+
+def _branch_place(parent: str, position: int) -> str:
+    return f"code {position + 1} under {parent!r}"
+
+
+def read_frame_columns(frame: Any, names: Sequence[str]) -> list[list[str]]:
+    """Return columns of a pandas, polars, arrow or duckdb frame as text."""
+    import narwhals as nw
+
+    try:
+        wrapped = nw.from_native(frame)
+    except TypeError:
+        raise HierarchyError(
+            f"A pandas, polars, arrow or duckdb frame is needed, not {type(frame).__name__}",
+            remedy="Nested dictionaries go to Hierarchy.from_dict, lists of codes to Hierarchy.flat.",
+        ) from None
+    present = wrapped.collect_schema().names()
+    for name in names:
+        if name not in present:
+            raise HierarchyError(
+                f"The frame has no column {name!r}{did_you_mean(name, present)}, only {', '.join(present)}."
+            )
+    selected = wrapped.select(list(dict.fromkeys(names)))
+    collected = selected.collect() if isinstance(selected, nw.LazyFrame) else selected
+    columns = []
+    for name in names:
+        series = collected[name]
+        missing = series.is_null().to_list()
+        values = series.to_list()
+        columns.append(
+            to_code_texts(
+                (None if gone else value for gone, value in zip(missing, values, strict=True)), name_frame_row
+            )
+        )
+    return columns
+
+
+def map_labels(codes: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
+    """Return the labels that are not empty, by code."""
+    return {code: label for code, label in zip(codes, labels, strict=True) if label}
+
+
+def links_from_columns(
+    columns: Sequence[Sequence[str]], labels: Sequence[str] | None, total: str, place: Callable[[int], str]
+) -> Links:
+    """Return the links of one column per level, coarse to fine; each row is a path from the total to a code.
+
+    A code repeated in the next column is the same code carried down. Empty cells at the end close the path.
+    """
+    parents: list[str] = []
+    children: list[str] = []
+    rows: list[int] = []
+    parent_of: dict[str, str] = {}
+    ends: dict[tuple[str, str], int] = {}
+    carried: dict[str, int] = {}
+    ending: list[str] = []
+    for row, cells in enumerate(zip(*columns, strict=True)):
+        path = [cell for cell in cells if cell]
+        if not path:
+            raise HierarchyError("the row holds no code", place=place(row), remedy="Remove it or fill it in.")
+        if not all(cells[: len(path)]):
+            raise HierarchyError(
+                f"an empty cell stands before {path[-1]!r}",
+                remedy="Repeat the coarser code in it to carry that code down.",
+                place=place(row),
+            )
+        above, end = "", total
+        for code in path:
+            if code == end:
+                continue
+            if parent_of.get(code) != end:
+                parents.append(end)
+                children.append(code)
+                rows.append(row)
+                parent_of.setdefault(code, end)
+            above, end = end, code
+        if (above, end) in ends:
+            raise HierarchyError(
+                f"Code {end!r} is repeated under {above!r}: {place(ends[above, end])} and {place(row)}",
+                remedy="Keep one of them.",
+            )
+        ends[above, end] = row
+        ending.append(end)
+        if len(path) > 1 and path[-1] == path[-2]:
+            carried[end] = row
+    for child, parent in parent_of.items():
+        if parent in carried:
+            raise HierarchyError(
+                f"Code {parent!r} is carried down to the last level at {place(carried[parent])}, yet "
+                f"{child!r} stands under it",
+                remedy="Give the carried code a name of its own.",
+            )
+    return Links(
+        parents, children, lambda link: place(rows[link]), map_labels(ending, labels or [""] * len(ending))
+    )
+
+
+def links_from_prefixes(codes: Sequence[str], lengths: Sequence[int], total: str) -> Links:
+    """Return the links between codes and their prefixes, where each level adds the given number of
+    characters.
+    """
+    cuts = list(accumulate(lengths))
+    while len(cuts) > 1 and cuts[-1] == cuts[-2]:
+        cuts.pop()
+    if not cuts or any(high <= low for low, high in pairwise([0, *cuts])):
+        given = ", ".join(map(str, lengths)) or "nothing"
+        fault = f"Lengths of levels are {given}: each level must add at least one character."
+        raise HierarchyError(fault)
+    for position, code in enumerate(codes):
+        if len(code) not in cuts:
+            raise HierarchyError(
+                f"code {code!r} has {pluralize(len(code), 'character')}, but levels end at "
+                f"{', '.join(map(str, cuts))}",
+                place=name_position(position),
+                remedy="Correct the code or the lengths of levels.",
+            )
+    columns = [[code[:cut] if len(code) >= cut else "" for code in codes] for cut in cuts]
+    return links_from_columns(columns, None, total, name_position)

@@ -13,8 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from tacita.core.errors import HierarchyError, did_you_mean
-from tacita.core.hierarchy import link_sources
-from tacita.core.hierarchy.links import DEFAULT_TOTAL, Links, assemble, position_place, row_place
+from tacita.core.hierarchy.links import (
+    DEFAULT_TOTAL,
+    Links,
+    assemble,
+    links_from_columns,
+    links_from_dict,
+    links_from_prefixes,
+    map_labels,
+    name_frame_row,
+    name_position,
+    read_frame_columns,
+    to_code_texts,
+)
 from tacita.core.words import pluralize
 
 Indices: TypeAlias = npt.NDArray[np.int32]
@@ -28,7 +39,7 @@ class Hierarchy:
 
     In a table over this classification the value of a code with children is the sum of its children's values.
     Codes stand in depth-first order, so that a code and its descendants are neighbours. A code and its only
-    child are one and the same cell; see `same_cell`.
+    child are the same cell; see `same_cell`.
 
     The constructors `flat` and `from_...` put codes in order and turn them into text.
 
@@ -60,7 +71,7 @@ class Hierarchy:
             raise HierarchyError(
                 f"as many parents are needed as codes, {len(codes):,}, not an array of shape {parents.shape}."
             )
-        depth = _depths(codes, parents)
+        depth = _compute_depths(codes, parents)
         for array in (parents, depth):
             array.flags.writeable = False
         object.__setattr__(self, "codes", codes)
@@ -118,26 +129,26 @@ class Hierarchy:
         return representatives
 
     def index(self, code: str) -> int:
-        """Position of a code; an unknown one is refused with the nearest that exists."""
+        """Return the position of a code; refuse an unknown one with the nearest that exists."""
         try:
             return self._index[code]
         except (KeyError, TypeError):
             raise HierarchyError(
-                f"Code {code!r}{did_you_mean(code, self.codes)} is not among the codes under "
-                f"{self.total!r}. Correct the code or add it to the hierarchy."
+                f"Code {code!r}{did_you_mean(code, self.codes)} is not among the codes under {self.total!r}",
+                remedy="Correct the code or add it to the hierarchy.",
             ) from None
 
     def parent(self, code: str) -> str | None:
-        """The code that this one is directly part of; None for the total."""
+        """Return the code that this one is directly part of; None for the total."""
         above = self.parents[self.index(code)]
         return None if above < 0 else self.codes[above]
 
     def children(self, code: str) -> tuple[str, ...]:
-        """Codes directly under this one, in order."""
+        """Return the codes directly under this one, in order."""
         return tuple(self.codes[i] for i in self._children_of(self.index(code)))
 
     def ancestors(self, code: str) -> tuple[str, ...]:
-        """All codes that this one is part of, the nearest first and the total last."""
+        """Return all codes that this one is part of, the nearest first and the total last."""
         found = []
         above = int(self.parents[self.index(code)])
         while above >= 0:
@@ -146,12 +157,14 @@ class Hierarchy:
         return tuple(found)
 
     def leaf_codes_of(self, code: str) -> frozenset[str]:
-        """Leaves that this code is the sum of; a leaf is the sum of itself."""
+        """Return the leaves that this code is the sum of; a leaf is the sum of itself."""
         first = self.index(code)
         return frozenset(self.leaves[self._leaves_before[first] : self._leaves_before[self._ends[first]]])
 
     def families(self) -> Iterator[tuple[int, Indices]]:
-        """Index of each code that has children, with the indices of those: one equation of the table each."""
+        """Yield the index of each code that has children, with the indices of these: one equation of the
+        table each.
+        """
         for parent in np.flatnonzero(self._child_counts).tolist():
             yield parent, self._children_of(parent)
 
@@ -195,23 +208,23 @@ class Hierarchy:
     def flat(
         cls, codes: Iterable[object], total: str = DEFAULT_TOTAL, labels: Mapping[str, str] | None = None
     ) -> Hierarchy:
-        """One level: every code directly under the total."""
-        children = link_sources.code_texts(codes, position_place)
-        links = Links([total] * len(children), children, position_place, labels or {})
+        """Return a tree of one level: every code directly under the total."""
+        children = to_code_texts(codes, name_position)
+        links = Links([total] * len(children), children, name_position, labels or {})
         return cls._from_links(links, total)
 
     @classmethod
     def from_dict(
         cls, tree: Mapping[Any, Any], total: str = DEFAULT_TOTAL, labels: Mapping[str, str] | None = None
     ) -> Hierarchy:
-        """Nested dictionaries; a list, an empty dictionary or None ends a branch.
+        """Return the tree of nested dictionaries; a list, an empty dictionary or None ends a branch.
 
         Examples
         --------
         >>> Hierarchy.from_dict({"North": {"N1": {}, "N2": {}}, "South": ["S1", "S2"]}).leaves
         ('N1', 'N2', 'S1', 'S2')
         """
-        return cls._from_links(link_sources.nested_links(tree, total, labels or {}), total)
+        return cls._from_links(links_from_dict(tree, total, labels or {}), total)
 
     @classmethod
     def from_frame(
@@ -222,15 +235,16 @@ class Hierarchy:
         label: str | None = None,
         total: str | None = None,
     ) -> Hierarchy:
-        """One row per code, naming its parent, from a pandas, polars, arrow or duckdb frame.
+        """Return the tree of a pandas, polars, arrow or duckdb frame with one row per code, naming its
+        parent.
 
         The code without a parent is the total. Where several have none, or `total` names another code,
         `total` (or "Total") is put above them. Once a row leaves its parent empty, all parents need a row.
         """
         names = [parent, child] + ([label] if label is not None else [])
-        parents, children, *rest = link_sources.frame_columns(frame, names)
-        labels = link_sources.label_mapping(children, rest[0]) if rest else {}
-        return cls._from_links(Links(parents, children, row_place, labels), total)
+        parents, children, *rest = read_frame_columns(frame, names)
+        labels = map_labels(children, rest[0]) if rest else {}
+        return cls._from_links(Links(parents, children, name_frame_row, labels), total)
 
     @classmethod
     def from_levels(
@@ -240,7 +254,7 @@ class Hierarchy:
         total: str = DEFAULT_TOTAL,
         labels: Mapping[str, str] | None = None,
     ) -> Hierarchy:
-        """Levels by code length, as in NACE or NUTS: the parent of a code is its prefix of the level above.
+        """Return the tree of levels by code length, as in NACE or NUTS: the parent of a code is its prefix.
 
         Parameters
         ----------
@@ -254,26 +268,22 @@ class Hierarchy:
         >>> Hierarchy.from_levels(["FR101", "FR102"], lengths=(2, 2, 1)).ancestors("FR102")
         ('FR10', 'FR', 'Total')
         """
-        links = link_sources.prefix_links(link_sources.code_texts(codes, position_place), lengths, total)
+        links = links_from_prefixes(to_code_texts(codes, name_position), lengths, total)
         return cls._from_links(replace(links, labels=labels or {}), total)
 
     @classmethod
     def from_columns(
-        cls,
-        frame: Any,
-        columns: Sequence[str],
-        label: str | None = None,
-        total: str = DEFAULT_TOTAL,
+        cls, frame: Any, columns: Sequence[str], label: str | None = None, total: str = DEFAULT_TOTAL
     ) -> Hierarchy:
-        """One column per level, coarse to fine, and one row per leaf.
+        """Return the tree of a frame with one column per level, coarse to fine, and one row per leaf.
 
         A code that is repeated in the next column is the same code carried down. A row may end early with
         empty cells. `label` names the column that says what the last code of each row means.
         """
         names = [*_require_levels(columns)] + ([label] if label is not None else [])
-        read = link_sources.frame_columns(frame, names)
+        read = read_frame_columns(frame, names)
         labels = read.pop() if label is not None else None
-        return cls._from_links(link_sources.column_links(read, labels, total, row_place), total)
+        return cls._from_links(links_from_columns(read, labels, total, name_frame_row), total)
 
     @classmethod
     def from_hrc(
@@ -284,7 +294,8 @@ class Hierarchy:
         encoding: str | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> Hierarchy:
-        """A `.hrc` file: a code per line, after as many lead strings as it has ancestors under the total.
+        """Return the tree of a `.hrc` file: a code per line, after as many lead strings as it has ancestors
+        under the total.
 
         Blanks after the lead strings belong to the code, trailing blanks do not. Without `encoding` the file
         is read as UTF-8, or as cp1252 where it is not UTF-8.
@@ -307,7 +318,8 @@ class Hierarchy:
         delimiter: str | None = None,
         encoding: str | None = None,
     ) -> Hierarchy:
-        """A CSV file with header: `parent` and `child` as in `from_frame`, else levels as in `from_columns`.
+        """Return the tree of a CSV file with header: `parent` and `child` as in `from_frame`, else levels as
+        in `from_columns`.
 
         The levels are `columns`, or all columns but `label`. Column names match in any case, and blanks
         around cells are dropped. Without `delimiter`, the header decides between comma, semicolon, tab and
@@ -320,22 +332,24 @@ class Hierarchy:
         labels = table.columns[named] if named else None
         if columns is None and (table.find(parent) or table.find(child)):
             parents, children = table.column(parent), table.column(child)
-            mapping = link_sources.label_mapping(children, labels) if labels else {}
+            mapping = map_labels(children, labels) if labels else {}
             return cls._from_links(Links(parents, children, table.place, mapping), total)
         levels = [name for name in table.columns if name != named] if columns is None else columns
         root = DEFAULT_TOTAL if total is None else total
         cells = [table.column(level) for level in _require_levels(levels)]
-        return cls._from_links(link_sources.column_links(cells, labels, root, table.place), root)
+        return cls._from_links(links_from_columns(cells, labels, root, table.place), root)
 
     def to_dict(self) -> NestedCodes:
-        """Nested dictionaries of the codes under the total, for `from_dict`."""
+        """Return nested dictionaries of the codes under the total, for `from_dict`."""
         nodes: list[NestedCodes] = [{} for _ in self.codes]
         for code, parent, node in zip(self.codes[1:], self.parents[1:].tolist(), nodes[1:], strict=True):
             nodes[parent][code] = node
         return nodes[0]
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """(parent, child, label) of each code, for `from_frame`; the total is first, its parent empty."""
+        """Return (parent, child, label) of each code, for `from_frame`; the total comes first, without
+        parent.
+        """
         above = ["", *(self.codes[i] for i in self.parents[1:])]
         return [
             (parent, code, self.labels.get(code, "")) for parent, code in zip(above, self.codes, strict=True)
@@ -351,7 +365,9 @@ class Hierarchy:
 def _require_levels(columns: Sequence[str]) -> Sequence[str]:
     if isinstance(columns, str) or not columns:
         given = f"'{columns}'" if columns else "nothing"
-        raise HierarchyError(f"Levels are a list of columns, coarse to fine, not {given}. List the columns.")
+        raise HierarchyError(
+            f"Levels are a list of columns, coarse to fine, not {given}", remedy="List the columns."
+        )
     return columns
 
 
@@ -361,23 +377,24 @@ def _require_codes(codes: tuple[object, ...]) -> None:
     for position, code in enumerate(codes):
         if not isinstance(code, str) or not code.strip():
             raise HierarchyError(
-                f"{position_place(position)}: {code!r} is not a code. Codes are non-empty text."
+                f"{code!r} is not a code", place=name_position(position), remedy="Codes are non-empty text."
             )
         if not code.isprintable() and any(character in code for character in "\n\r\ufeff"):
             raise HierarchyError(
-                f"Code {code!r} holds a line break or a byte order mark, which no file keeps. Remove it."
+                f"Code {code!r} holds a line break or a byte order mark, which no file keeps",
+                remedy="Remove it.",
             )
         if code in seen:
             raise HierarchyError(
-                f"Code {code!r} is repeated at {position_place(position)}. Codes are unique."
+                f"Code {code!r} is repeated at {name_position(position)}", remedy="Codes are unique."
             )
         seen.add(code)
     if not codes:
-        raise HierarchyError("A hierarchy without codes. The first code is the total.")
+        raise HierarchyError("A hierarchy without codes", remedy="The first code is the total.")
 
 
-def _depths(codes: tuple[str, ...], parents: Indices) -> Indices:
-    """Steps from the total to each code; refuses parents that are not in depth-first order."""
+def _compute_depths(codes: tuple[str, ...], parents: Indices) -> Indices:
+    """Return the steps from the total to each code; refuse parents that are not in depth-first order."""
     depth = np.zeros(len(codes), dtype=np.int32)
     if parents[0] != -1:
         raise HierarchyError(
@@ -389,8 +406,9 @@ def _depths(codes: tuple[str, ...], parents: Indices) -> Indices:
             path.pop()
         if not path:
             raise HierarchyError(
-                f"Code {codes[position]!r} at {position_place(position)} does not follow its parent "
-                "depth-first. Build the hierarchy with from_dict or from_frame, which put codes in order."
+                f"Code {codes[position]!r} at {name_position(position)} does not follow its parent "
+                "depth-first",
+                remedy="Build the hierarchy with from_dict or from_frame, which put codes in order.",
             )
         depth[position] = len(path)
         path.append(position)

@@ -1,4 +1,4 @@
-"""From listed cells to a checked :class:`Table`: one way for arrays, frames and microdata.
+"""Build a checked :class:`Table` from listed cells, for arrays, frames and microdata alike.
 
 Codes are brought to their representatives (nodes with one child), repeated cells are found, totals are rolled
 up when they are not given, equations are written down, and the table is checked.
@@ -23,7 +23,7 @@ from tacita.core.words import pluralize
 
 
 def to_representatives(dimensions: Sequence[Dimension], codes: Codes) -> Codes:
-    """The codes with single-child nodes brought together."""
+    """Return the codes with single-child nodes replaced by their representatives."""
     return np.column_stack([d.representative[codes[:, k]] for k, d in enumerate(dimensions)]).astype(np.int32)
 
 
@@ -40,7 +40,7 @@ def build_table(
     name: str = "table",
     **fields: Any,
 ) -> Table:
-    """A table from one row per cell.
+    """Return a checked table from one row per cell.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def build_table(
     repair
         Compute wrong totals anew instead of refusing the table.
     missing
-        Rows whose value is not known; they are worked out from the equations where these determine them.
+        Rows whose value is not known; they are computed from the equations where these determine them.
     additive
         Columns that add up like the value (``count``, ``population``); they are rolled up with it.
     fields
@@ -64,7 +64,7 @@ def build_table(
     if compute_totals:
         _refuse_repeated(dimensions, codes, shown)
         if missing is not None and missing.any():
-            raise InputError(_missing_message(dimensions, codes, missing))
+            raise _missing_error(dimensions, codes, missing)
         rolled = roll_up(dimensions, codes)
         return build_from_cells(
             dimensions,
@@ -90,18 +90,12 @@ def build_table(
     part = Part(name, tuple(range(len(dimensions))), shown, rows)
     structure = Structure(tuple(dimensions), codes, equations, parts=(part,))
     if missing is not None and missing.any():
-        units, told = _work_out(structure, units, missing)
-        notes.extend(told)
+        units, filled = _fill_missing(structure, units, missing)
+        notes.extend(filled)
     if repair:
         units, changes = repair_totals(structure, units, decimals)
         notes.extend(changes)
-    return Table(
-        structure=structure,
-        units=units,
-        decimals=decimals,
-        notes=tuple(notes),
-        **fields,
-    )
+    return Table(structure=structure, units=units, decimals=decimals, notes=tuple(notes), **fields)
 
 
 def build_from_cells(
@@ -113,10 +107,10 @@ def build_from_cells(
     name: str = "table",
     **fields: Any,
 ) -> Table:
-    """A table from cells that are known to be complete: representative codes, each cell once, every total
-    among them.
+    """Return a table from cells that are known to be complete: representative codes, each cell once, every
+    total among them.
     """
-    shown, rows = _all_names(dimensions, codes)
+    shown, rows = _list_names(dimensions, codes)
     equations, _ = build_equations(dimensions, codes)
     part = Part(name, tuple(range(len(dimensions))), shown, rows)
     structure = Structure(tuple(dimensions), codes, equations, parts=(part,))
@@ -131,7 +125,7 @@ def _refuse_conflicts(
     units: Units,
     missing: Mask | None,
 ) -> None:
-    """Rows of one cell must have different codes (a single-child chain) and the same value."""
+    """Refuse rows of one cell that have equal codes, or (in a single-child chain) different values."""
     if first.size == rows.size:
         return
     _refuse_repeated(dimensions, shown, shown)
@@ -142,14 +136,14 @@ def _refuse_conflicts(
         r, q = int(differing[0]), int(first[rows[differing[0]]])
         raise InputError(
             f"rows {q + 1} ({name_row(dimensions, shown[q])}) and {r + 1} "
-            f"({name_row(dimensions, shown[r])}) are the "
-            "same cell, since one code is the only child of the other, but their values differ: correct "
-            "one of them"
+            f"({name_row(dimensions, shown[r])}) are the same cell, since one code is the only child "
+            "of the other, but their values differ",
+            remedy="correct one of them",
         )
 
 
 def refuse_sums_between(dimensions: Sequence[Dimension], codes: Codes, equations: Equations) -> None:
-    """A cell that is part of no sum may not lie below another one: readers would know an equation between
+    """Refuse a cell that is part of no sum and lies below another one: readers would know an equation between
     them that the table does not.
     """
     is_top = np.ones(codes.shape[0], dtype=bool)
@@ -161,8 +155,9 @@ def refuse_sums_between(dimensions: Sequence[Dimension], codes: Codes, equations
     below = np.where(rolled.keys[at] == keys, rolled.add(np.ones(tops.size, dtype=np.int64))[at], 0) - is_top
     if (wrong := np.flatnonzero(below > 0)).size:
         raise InputError(
-            f"({name_row(dimensions, codes[wrong[0]])}) is the total of listed cells, but the sums between "
-            "them are not listed: list them too, have all totals computed, or leave this total out"
+            f"({name_row(dimensions, codes[wrong[0]])}) is the total of listed cells, but the sums "
+            "between them are not listed",
+            remedy="list them too, have all totals computed, or leave this total out",
         )
 
 
@@ -173,12 +168,13 @@ def _refuse_repeated(dimensions: Sequence[Dimension], codes: Codes, shown: Codes
         at = np.flatnonzero(keys == keys[first[count > 1][0]])
         raise RepeatedCellError(
             f"cell ({name_row(dimensions, shown[at[0]])}) is given more than once, in rows "
-            f"{', '.join(str(r + 1) for r in at[:5])}: keep one row per cell, or tabulate the records instead"
+            f"{', '.join(str(r + 1) for r in at[:5])}",
+            remedy="keep one row per cell, or tabulate the records instead",
         )
 
 
-def _all_names(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Codes, Cells]:
-    """One listing row per cell and per code that stands for the same cell."""
+def _list_names(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Codes, Cells]:
+    """Return one listing row per cell and per code that stands for the same cell."""
     shown, rows = codes, np.arange(codes.shape[0])
     for d, dimension in enumerate(dimensions):
         same: dict[int, list[int]] = {}
@@ -194,8 +190,10 @@ def _all_names(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Codes, Ce
     return shown, rows
 
 
-def _work_out(structure: Structure, units: Units, missing: Mask) -> tuple[Units, list[str]]:
-    """Values that some equation with a single missing cell determines, one after the other."""
+def _fill_missing(structure: Structure, units: Units, missing: Mask) -> tuple[Units, list[str]]:
+    """Return the values with those that some equation with a single missing cell determines, and a note on
+    each.
+    """
     units, unknown = units.copy(), missing.copy()
     units[unknown] = 0
     equations = structure.equations
@@ -215,23 +213,24 @@ def _work_out(structure: Structure, units: Units, missing: Mask) -> tuple[Units,
             progress = True
     if unknown.any():
         raise InputError(
-            f"no value for {structure.names(np.flatnonzero(unknown))}, and the equations do not determine "
-            "it: give the value, write 0, or leave the row out if the cell is empty"
+            f"no value for {structure.names(np.flatnonzero(unknown))}, and the equations do not determine it",
+            remedy="give the value, write 0, or leave the row out if the cell is empty",
         )
     return units, [
-        f"missing value of ({structure.name(int(c))}) worked out from the others"
+        f"missing value of ({structure.name(int(c))}) computed from the others"
         for c in np.flatnonzero(missing)
     ]
 
 
-def _missing_message(dimensions: Sequence[Dimension], codes: Codes, missing: Mask) -> str:
+def _missing_error(dimensions: Sequence[Dimension], codes: Codes, missing: Mask) -> InputError:
     at = np.flatnonzero(missing)
-    return (
-        f"no value for ({name_row(dimensions, codes[at[0]])})"
-        + (f" and {at.size - 1} more" if at.size > 1 else "")
-        + ", and no totals to work it out from: give the value, write 0, or leave the row out if it is empty"
+    more = f" and {at.size - 1} more" if at.size > 1 else ""
+    return InputError(
+        f"no value for ({name_row(dimensions, codes[at[0]])}){more}, and no totals to compute it from",
+        remedy="give the value, write 0, or leave the row out if it is empty",
     )
 
 
 def name_row(dimensions: Sequence[Dimension], row: Codes) -> str:
+    """Return the name of a cell that may not be listed: ``region=North, industry=Steel``."""
     return ", ".join(f"{d.name}={d.codes[c]}" for d, c in zip(dimensions, row, strict=True))

@@ -59,19 +59,23 @@ def read_cells(table: Table, cells: CellList, what: str) -> Mask:
         There is no such cell, or what is given could mean two things.
     """
     if isinstance(cells, str):
-        return _column(table, cells, what)
+        return _read_column(table, cells, what)
     if isinstance(cells, int | np.integer) and not isinstance(cells, bool):
         cells = [int(cells)]
     elif isinstance(cells, Mapping):
         cells = [cells]
     elif not isinstance(cells, Iterable):
-        raise InputError(f"{what}: {cells!r} is no list of cells: give a list of positions or of codes")
+        raise InputError(
+            f"{cells!r} is no list of cells", place=what, remedy="give a list of positions or of codes"
+        )
     array = np.asarray(cells) if hasattr(cells, "__array__") else None
     if array is not None and array.dtype.kind in "biu":
         if array.ndim != 1:
             raise InputError(
-                f"{what}: an array of shape {array.shape} names no cells: give one truth value for each of "
-                f"the {pluralize(len(table), 'cell')} of the table, in their order"
+                f"an array of shape {array.shape} names no cells",
+                place=what,
+                remedy=f"give one truth value for each of the {pluralize(len(table), 'cell')} of the table, "
+                "in their order",
             )
     else:
         listed: list[Any] = list(cells) if array is None else array.tolist()
@@ -85,42 +89,47 @@ def read_cells(table: Table, cells: CellList, what: str) -> Mask:
                 _refuse_codes_or_positions(table, cells, what)
             array = np.array(listed, dtype=np.int64)
         else:
-            array = np.array([_one(table, cell, what) for cell in listed], dtype=np.int64)
-            return _at(table, array, what)
+            array = np.array([_find_cell(table, cell, what) for cell in listed], dtype=np.int64)
+            return _mask_positions(table, array, what)
     if array.dtype == bool:
         if array.size != len(table):
             raise InputError(
-                f"{what}: {array.size:,} truth values for {pluralize(len(table), 'cell')}: a mask needs one "
-                "for each cell of the table, in their order"
+                f"{array.size:,} truth values for {pluralize(len(table), 'cell')}: a mask needs one "
+                "for each cell of the table, in their order",
+                place=what,
             )
         return array.copy()
     if array.size == len(table) > np.unique(array).size and np.isin(array, (0, 1)).all():
         raise InputError(
-            f"{what}: {array.size:,} zeros and ones could be a mask or the positions 0 and 1: give truth "
-            "values for a mask, or each position once"
+            f"{array.size:,} zeros and ones could be a mask or the positions 0 and 1",
+            place=what,
+            remedy="give truth values for a mask, or each position once",
         )
-    return _at(table, array.astype(np.int64), what)
+    return _mask_positions(table, array.astype(np.int64), what)
 
 
-def _at(table: Table, positions: Any, what: str) -> Mask:
+def _mask_positions(table: Table, positions: Any, what: str) -> Mask:
     if (wrong := positions[(positions < 0) | (positions >= len(table))]).size:
         raise InputError(
-            f"{what}: there is no cell number {wrong[0]}; cells are numbered 0 to {len(table) - 1}"
+            f"there is no cell number {wrong[0]}",
+            place=what,
+            remedy=f"Cells are numbered 0 to {len(table) - 1}.",
         )
     mask = np.zeros(len(table), dtype=bool)
     mask[positions] = True
     return mask
 
 
-def _one(table: Table, cell: Any, what: str) -> int:
-    """The position of one cell of a list."""
+def _find_cell(table: Table, cell: Any, what: str) -> int:
+    """Return the position of one cell of a list."""
     structure = table.structure
     try:
         if isinstance(cell, str):
             if not structure.labels and len(structure.dimensions) > 1:
                 raise InputError(
                     f"'{cell}' alone names no cell of a table by "
-                    f"{', '.join(d.name for d in structure.dimensions)}: {BY_CODES}"
+                    f"{', '.join(d.name for d in structure.dimensions)}",
+                    remedy=BY_CODES,
                 )
             return table.find(cell)
         if isinstance(cell, Mapping):
@@ -131,11 +140,13 @@ def _one(table: Table, cell: Any, what: str) -> int:
             return int(cell)
     except InputError as error:
         raise error.with_place(what) from None
-    raise InputError(f"{what}: {cell!r} is no cell: give its position, which is an integer, or {BY_CODES}")
+    raise InputError(
+        f"{cell!r} is no cell", place=what, remedy=f"give its position, which is an integer, or {BY_CODES}"
+    )
 
 
 def _refuse_codes_or_positions(table: Table, cells: tuple[int, ...], what: str) -> None:
-    """A tuple of numbers that are the codes of one cell as well as positions of several."""
+    """Refuse a tuple of numbers that are the codes of one cell as well as positions of several."""
     dimensions = table.structure.dimensions
     codes = [str(cell) for cell in cells]
     if len(codes) == len(dimensions) > 1 and all(
@@ -143,19 +154,21 @@ def _refuse_codes_or_positions(table: Table, cells: tuple[int, ...], what: str) 
     ):
         shown = ", ".join(f"'{code}'" for code in codes)
         raise InputError(
-            f"{what}: ({', '.join(codes)}) could be the codes of one cell or the positions of {len(codes)}: "
-            f"write [({shown})] for the cell with these codes, [{', '.join(codes)}] for the positions"
+            f"({', '.join(codes)}) could be the codes of one cell or the positions of {len(codes)}",
+            remedy=f"write [({shown})] for the cell with these codes, [{', '.join(codes)}] for the positions",
+            place=what,
         )
 
 
-def _column(table: Table, name: str, what: str) -> Mask:
+def _read_column(table: Table, name: str, what: str) -> Mask:
     if name not in table.columns:
         known = ", ".join(table.columns) or "none"
         raise InputError(
-            f"{what}: the table has no column '{name}' (columns: {known}); "
-            f"cells are given in a list: {BY_CODES}"
+            f"the table has no column '{name}' (columns: {known}); cells are given in a list",
+            place=what,
+            remedy=BY_CODES,
         )
     column = np.asarray(table.columns[name])
     if column.dtype.kind not in "biu" or not np.isin(column, (0, 1)).all():
-        raise InputError(f"{what}: column '{name}' must hold true or false for each cell")
+        raise InputError(f"column '{name}' must hold true or false for each cell", place=what)
     return column.astype(bool)

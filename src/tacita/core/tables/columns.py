@@ -1,7 +1,7 @@
 """From columns of codes and numbers, one row per cell, to a :class:`Table`.
 
 Frames and files both come down to Arrow columns; here they are read the same way, a million rows at a time,
-and every complaint names the row (by ``place``), the column and the remedy.
+and every error names the row (by ``place``), the column and the remedy.
 """
 
 from __future__ import annotations
@@ -50,13 +50,14 @@ def refuse_wide(place: object, columns: int) -> None:
     """Refuse a file with more columns than a table has."""
     if columns > MOST_COLUMNS:
         raise FormatError(
-            f"{place}: {pluralize(columns, 'column')}, where {MOST_COLUMNS:,} are read at most: give one row "
-            "per cell, or check the line ends and the separator"
+            f"{pluralize(columns, 'column')}, where {MOST_COLUMNS:,} are read at most",
+            place=place,
+            remedy="give one row per cell, or check the line ends and the separator",
         )
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether an Arrow type holds text."""
+    """Return whether an Arrow type holds text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
@@ -99,17 +100,18 @@ class Columns:
             return column.cast(kind)
         except pa.ArrowException:
             raise InputError(
-                f"column '{name}' holds {column.type}, neither codes nor numbers: convert it or leave it out"
+                f"column '{name}' holds {column.type}, neither codes nor numbers",
+                remedy="convert it or leave it out",
             ) from None
 
     def codes(self, name: str) -> tuple[Codes, list[str]]:
-        """Each row's position in the list of distinct codes, which stand in the order of their categories or
-        else of their first row.
+        """Return each row's position in the list of distinct codes, and this list, in the order of categories
+        or else of first rows.
         """
         column = self.column(name)
         if pa.types.is_floating(column.type):
-            whole = pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), float(LARGEST)))
-            if pc.all(whole).as_py():
+            integer = pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), float(LARGEST)))
+            if pc.all(integer).as_py():
                 column = column.cast(pa.int64())  # 43.0 is what is left of code 43 in a column with gaps
         encoded = self.cast(name, column, pa.string()).combine_chunks().dictionary_encode()
         if isinstance(encoded, pa.ChunkedArray):
@@ -121,8 +123,9 @@ class Columns:
         if blank.any():
             row = int(np.flatnonzero(blank)[0])
             raise InputError(
-                f"{self.place(row)}: no code in column '{name}'{and_others(int(blank.sum()), 'row')}: "
-                "give one, such as 'Unknown', or drop the row"
+                f"no code in column '{name}'{and_others(int(blank.sum()), 'row')}",
+                remedy="give one, such as 'Unknown', or drop the row",
+                place=self.place(row),
             )
         rows = encoded.indices.to_numpy().astype(np.int32)
         order = self._category_order(name, distinct)
@@ -138,7 +141,7 @@ class Columns:
         return np.array(sorted(range(len(distinct)), key=lambda k: rank.get(distinct[k], k)), dtype=np.int32)
 
     def numbers(self, name: str) -> tuple[NDArray[Any], Mask]:
-        """A column as int64 or float64, and where it is missing (the number is zero there)."""
+        """Return a column as int64 or float64, zero where a number is missing, and a mask of these."""
         column = self.column(name)
         kind = column.type
         if is_text(kind):
@@ -149,7 +152,7 @@ class Columns:
             return np.zeros(len(column), dtype=np.int64), np.ones(len(column), dtype=bool)
         elif not pa.types.is_integer(kind):
             raise InputError(
-                f"column '{name}' holds {kind}, not numbers: choose another column or convert it"
+                f"column '{name}' holds {kind}, not numbers", remedy="choose another column or convert it"
             )
         missing = column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
         values = column.fill_null(0).to_numpy(zero_copy_only=False)
@@ -158,7 +161,9 @@ class Columns:
         values = values.astype(np.int64 if integer else np.float64)
         values[missing] = 0
         if values.dtype.kind == "f" and (wrong := np.flatnonzero(~np.isfinite(values))).size:
-            raise InputError(f"{self.place(int(wrong[0]))}: column '{name}' is infinite: give a number")
+            raise InputError(
+                f"column '{name}' is infinite", place=self.place(int(wrong[0])), remedy="give a number"
+            )
         return values, missing
 
     def _parsed(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -205,29 +210,30 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
         )
     if source.data.num_rows == 0:
         raise InputError("there are no rows: a table needs at least one cell")
-    dimensions, shown = _dimensions(source, specs, totals)
+    dimensions, shown = _read_dimensions(source, specs, totals)
     number, missing = source.numbers(value if value is not None else str(count))
     places = exact.decimals_needed(number[~missing]) if decimals is None else decimals
     units = exact.to_units(number, places)
     if wanted := [name for name, spec in specs.items() if isinstance(spec, Found)]:
         trees = classify(dimensions, shown, units, missing, wanted)
-        dimensions, shown = _dimensions(source, {**specs, **trees.specs}, totals)
+        dimensions, shown = _read_dimensions(source, {**specs, **trees.specs}, totals)
         source = replace(source, notes=(*source.notes, *trees.notes))
-    compute = _compute_totals(dimensions, shown, totals)
+    compute = _must_compute_totals(dimensions, shown, totals)
     whole = read.counts
     if whole is None:
         negative = bool((number[~missing] < 0).any())
         whole = value is None or (count is None and not largest and places == 0 and not negative)
     additive = {}
     if count is not None:
-        additive["count"] = _whole_numbers(source, count)
+        additive["count"] = _read_counts(source, count)
     if holding_count is not None:
         if compute:
             raise InputError(
-                f"'{holding_count}': holdings can be in several cells, so their number in totals is no sum: "
-                "give the totals too, or tabulate the microdata"
+                "holdings can be in several cells, so their number in totals is no sum",
+                remedy="give the totals too, or tabulate the microdata",
+                place=f"'{holding_count}'",
             )
-        additive["holding_count"] = _whole_numbers(source, holding_count)
+        additive["holding_count"] = _read_counts(source, holding_count)
     sums: tuple[str, ...] = ()
     if totals != "compute":
         flat = [dimension for dimension, spec in specs.items() if spec is None]
@@ -247,22 +253,22 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
         whole=whole,
         value_name=value if value is not None else str(count),
     )
-    warnings = (*_blanks(source, dimensions), *sums, *table.warnings)
+    warnings = (*_list_warnings(source, dimensions), *sums, *table.warnings)
     issue_warnings(warnings)
     rows = table.structure.locate(to_representatives(dimensions, shown))
-    carried = {column: _carry(source, column, rows, len(table)) for column in read.columns}
+    carried = {column: _read_further_column(source, column, rows, len(table)) for column in read.columns}
     return replace(
         table,
         columns=carried,
-        contributions=_largest(source, largest, table, rows, compute) if largest else None,
-        structural=_flags(source, structural, rows, len(table)) if structural is not None else None,
+        contributions=_read_largest(source, largest, table, rows, compute) if largest else None,
+        structural=_read_flags(source, structural, rows, len(table)) if structural is not None else None,
         notes=(*source.notes, *table.notes),
         warnings=warnings,
     )
 
 
-def _blanks(source: Columns, dimensions: Sequence[Dimension]) -> tuple[str, ...]:
-    """Warnings of codes with blanks at their ends, and of those from which a reader took them off."""
+def _list_warnings(source: Columns, dimensions: Sequence[Dimension]) -> tuple[str, ...]:
+    """Return warnings of codes with blanks at their ends, and of those from which a reader took them off."""
     taken_off = (
         f"codes of '{dimension.name}' end with blanks, which were taken off: clean the file, unless codes "
         "with and without them are the same"
@@ -272,33 +278,36 @@ def _blanks(source: Columns, dimensions: Sequence[Dimension]) -> tuple[str, ...]
     return (*warn_of_blanks(dimensions), *taken_off)
 
 
-def _dimensions(source: Columns, specs: Mapping[str, Spec], totals: Totals) -> tuple[list[Dimension], Codes]:
+def _read_dimensions(
+    source: Columns, specs: Mapping[str, Spec], totals: Totals
+) -> tuple[list[Dimension], Codes]:
     dimensions, encoded = [], []
     for name, spec in specs.items():
         rows, distinct = source.codes(name)
         if isinstance(spec, str) and spec not in distinct and totals != "compute":
             raise InputError(
                 f"the total '{spec}' of '{name}'{did_you_mean(spec, distinct)} is none of its codes "
-                f"{', '.join(distinct[:10])}{', ..' if len(distinct) > 10 else ''}: name one of them, or "
-                "leave it out to have totals computed"
+                f"{', '.join(distinct[:10])}{', ..' if len(distinct) > 10 else ''}",
+                remedy="name one of them, or leave it out to have totals computed",
             )
-        dimension = Dimension(name, _trees(spec, distinct))
+        dimension = Dimension(name, _build_trees(spec, distinct))
         known = dimension.position
         unknown = [k for k, code in enumerate(distinct) if code not in known]
         if unknown:
             first = distinct[unknown[0]]
             place = source.place(int(np.flatnonzero(rows == unknown[0])[0]))
             raise HierarchyError(
-                f"{place}: code {first!r}{did_you_mean(first, dimension.codes)} of column '{name}' is not in "
-                f"its classification{and_others(len(unknown), 'code')}. Add it to the hierarchy or correct "
-                "the data."
+                f"code {first!r}{did_you_mean(first, dimension.codes)} of column '{name}' is not in "
+                f"its classification{and_others(len(unknown), 'code')}",
+                place=place,
+                remedy="Add it to the hierarchy or correct the data.",
             )
         encoded.append(np.array([known[code] for code in distinct], dtype=np.int32)[rows])
         dimensions.append(dimension)
     return dimensions, np.column_stack(encoded)
 
 
-def _trees(spec: Spec, distinct: Sequence[str]) -> tuple[Hierarchy, ...]:
+def _build_trees(spec: Spec, distinct: Sequence[str]) -> tuple[Hierarchy, ...]:
     if isinstance(spec, Hierarchy):
         return (spec,)
     if spec is None or isinstance(spec, str | Found):
@@ -313,17 +322,17 @@ def _trees(spec: Spec, distinct: Sequence[str]) -> tuple[Hierarchy, ...]:
     return trees
 
 
-def _compute_totals(dimensions: Sequence[Dimension], shown: Codes, totals: Totals) -> bool:
-    """Whether totals have to be computed: asked for, or no row has the code of a total in any dimension."""
+def _must_compute_totals(dimensions: Sequence[Dimension], shown: Codes, totals: Totals) -> bool:
+    """Return whether totals have to be computed: as requested, or since no row has the code of a total."""
     if totals not in ("auto", "given", "compute"):
-        raise InputError(f"there are no totals '{totals}': choose 'auto', 'given' or 'compute'")
+        raise InputError(f"there are no totals '{totals}'", remedy="choose 'auto', 'given' or 'compute'")
     if totals != "auto":
         return totals == "compute"
     return not any(_has_parts(dimension)[shown[:, k]].any() for k, dimension in enumerate(dimensions))
 
 
 def _has_parts(dimension: Dimension) -> Mask:
-    """True for codes with children in some tree, also where a child is the only one."""
+    """Return a mask of the codes with children in some tree, also where a child is the only one."""
     above = np.zeros(len(dimension.codes), dtype=bool)
     for tree in dimension.trees:
         own = np.array([dimension.position[code] for code in tree.codes], dtype=np.int64)
@@ -331,22 +340,24 @@ def _has_parts(dimension: Dimension) -> Mask:
     return above
 
 
-def _whole_numbers(source: Columns, name: str) -> Units:
+def _read_counts(source: Columns, name: str) -> Units:
     numbers, missing = source.numbers(name)
     for wrong, what in (
         (missing, "is missing"),
         (numbers < 0, "is negative"),
-        (numbers != np.rint(numbers), "is not a whole number"),
+        (numbers != np.rint(numbers), "is not an integer"),
         (numbers > LARGEST, "is larger than any count can be"),
     ):
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
-            raise InputError(f"{source.place(row)}: the count in column '{name}' {what}: correct it")
+            raise InputError(
+                f"the count in column '{name}' {what}", place=source.place(row), remedy="correct it"
+            )
     return numbers.astype(np.int64)
 
 
-def _carry(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> NDArray[Any]:
-    """A column per cell: NaN, or empty text, for cells that no row is given for."""
+def _read_further_column(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> NDArray[Any]:
+    """Return a column per cell: NaN, or empty text, for cells without a row."""
     kind = source.column(name).type
     if pa.types.is_boolean(kind) or is_text(kind):
         texts = source.texts(name).to_numpy(zero_copy_only=False)
@@ -359,7 +370,7 @@ def _carry(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> NDArr
     return result
 
 
-def _flags(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> Mask:
+def _read_flags(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> Mask:
     column = source.column(name)
     if is_text(column.type):
         yes = pc.is_in(pc.utf8_lower(column), value_set=pa.array(["true", "1", "yes", "y"]))
@@ -370,13 +381,13 @@ def _flags(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> Mask:
     return result
 
 
-def _largest(
+def _read_largest(
     source: Columns, names: Sequence[str], table: Table, rows: NDArray[np.int64], compute: bool
 ) -> Contributions:
     if compute:
         raise InputError(
-            f"the largest contributions ({', '.join(names)}) of totals do not follow from the parts: "
-            "give the totals too, or tabulate the microdata"
+            f"the largest contributions ({', '.join(names)}) of totals do not follow from the parts",
+            remedy="give the totals too, or tabulate the microdata",
         )
     values = np.zeros((len(table), len(names)), dtype=np.int64)
     for k, name in enumerate(names):
@@ -390,6 +401,8 @@ def _largest(
         if wrong.any():
             row = int(np.flatnonzero(wrong[rows])[0])
             raise InputError(
-                f"{source.place(row)}: the largest contributions {', '.join(names)} {what}: correct them"
+                f"the largest contributions {', '.join(names)} {what}",
+                place=source.place(row),
+                remedy="correct them",
             )
     return Contributions(values, np.full(values.shape, -1, dtype=np.int64), np.abs(table.units))

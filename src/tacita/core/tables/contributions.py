@@ -1,11 +1,11 @@
-"""Who stands behind a cell: its largest contributions, in order, and who made them.
+"""The contributors of a cell: its largest contributions, in order, and who made them.
 
 For cell ``i`` with contributions ``x_1 >= x_2 >= ...`` the first ``depth`` of them are ``values[i]``, made
 by ``who[i]`` (positions in ``names``, -1 where there are fewer). A respondent counts once per cell with the
-sum of his records in it. Where contributions can be negative they are ordered by and kept as absolute
+sum of their records in it. Where contributions can be negative they are ordered by and stored as absolute
 values, and ``sums`` holds the sum of all absolute contributions: what a concentration rule compares with.
 
-Contributors that are in no list may still be known to ``query``. ``beyond`` says what there is beside those
+Contributors that are in no list may still be known to ``query``. ``beyond`` tells who there is beside those
 who are known.
 """
 
@@ -53,25 +53,25 @@ class Contributions:
         return int(self.values.shape[1])
 
     def name(self, who: int) -> str:
-        """A contributor by the name he has in the data."""
+        """Return the name of a contributor in the data."""
         return str(self.names[who]) if len(self.names) else f"#{who}"
 
     def largest(self, n: int) -> Units:
-        """``x_1 + .. + x_n`` per cell."""
+        """Return ``x_1 + .. + x_n`` per cell."""
         return np.asarray(self.values[:, :n].sum(axis=1))
 
     def everyone(self) -> Cells:
-        """All contributors who are known by position in ``names``, those in no list of the largest included
-        where the microdata can be asked.
+        """Return all known contributors by position in ``names``, also those in no list of the largest where
+        the microdata can be queried.
         """
         if self.query is not None and len(self.names):
             return np.arange(len(self.names))
         return np.unique(self.who[self.who >= 0])
 
-    def of(self, who: Cells) -> Shares:
-        """Everything that some contributors put into any cell.
+    def shares_of(self, who: Cells) -> Shares:
+        """Return everything that some contributors put into any cell.
 
-        Uses the microdata where they can be asked again; else what the largest contributions tell.
+        Uses the microdata where they can be queried again; else the stored largest contributions.
         """
         if self.query is not None:
             return self.query(who)

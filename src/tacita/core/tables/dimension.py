@@ -110,13 +110,14 @@ class Dimension:
         return freeze(leaf)
 
     def index(self, code: str) -> int:
-        """Position of a code; unknown codes are refused with the nearest known one."""
+        """Return the position of a code; refuse unknown codes with the nearest known one."""
         try:
             return self.position[code]
         except KeyError:
             raise HierarchyError(
                 f"code {code!r}{did_you_mean(code, self.codes)} is not in the classification of "
-                f"'{self.name}'. Add it to the hierarchy or correct the data."
+                f"'{self.name}'",
+                remedy="Add it to the hierarchy or correct the data.",
             ) from None
 
     def check(self) -> None:
@@ -132,8 +133,9 @@ class Dimension:
                 }
                 if len(sets) > 1:
                     raise HierarchyError(
-                        f"'{self.name}': code {code!r} stands for different leaves in two of its trees; "
-                        "rename it in one of them"
+                        f"code {code!r} stands for different leaves in two of its trees",
+                        remedy="Rename it in one of them.",
+                        place=f"'{self.name}'",
                     )
                 finest[code] = sets.pop() if sets else frozenset([code])
             return finest[code]

@@ -2,7 +2,7 @@
 
 Whoever types a table changes cells that are no total, adds and drops codes, and renames them. Each function
 here returns a new :class:`Table`; the one it was given stays as it is. Cells keep their order: those that
-both tables have come first, in the order of the old one, and :func:`track_cells` tells where each of them is.
+both tables have come first, in the order of the old one, and :func:`track_cells` finds each of them.
 Renaming moves nothing.
 
 A table that lists all totals is determined by its *free* cells, those that are no total. So a table with more
@@ -92,9 +92,9 @@ def with_cells(table: Table, entries: Mapping[tuple[str, ...], int]) -> Table:
     )
 
 
-def as_counts(table: Table, whole: bool) -> Table:
+def as_counts(table: Table, counts: bool) -> Table:
     """Return the same values, with everyone knowing that cells are counts, or not."""
-    return replace(table, whole=whole)
+    return replace(table, whole=counts)
 
 
 def without_contributors(table: Table) -> Table:

@@ -1,8 +1,7 @@
-"""The linear system that every published table gives away.
+"""The linear system of a table, which every reader knows.
 
-``M a = b``: one row per equation, ``sum_i m_ji a_i = b_j``, with integer coefficients. In a table each row
-says ``-total + sum of parts = 0``: one coefficient -1, the others +1. Rows are kept compressed, three plain
-arrays.
+``M a = b``: one row per equation, ``sum_i m_ji a_i = b_j``, with integer coefficients. In a table each row is
+``-total + sum of parts = 0``: one coefficient -1, the others +1. Rows are stored compressed, in three arrays.
 """
 
 from __future__ import annotations
@@ -45,12 +44,12 @@ class Equations:
             yield self.row(j)
 
     def row(self, j: int) -> tuple[Cells, Cells, int]:
-        """Cells, coefficients and right-hand side of equation ``j``."""
+        """Return the cells, coefficients and right-hand side of equation ``j``."""
         span = slice(self.starts[j], self.starts[j + 1])
         return self.cells[span], self.coefficients[span], int(self.rhs[j])
 
     def total_of(self, j: int) -> int:
-        """The cell with the only negative coefficient of equation ``j``, else its first cell."""
+        """Return the cell with the only negative coefficient of equation ``j``, else its first cell."""
         cells, coefficients, _ = self.row(j)
         negative = np.flatnonzero(coefficients < 0)
         return int(cells[negative[0]]) if negative.size == 1 else int(cells[0])
@@ -68,7 +67,7 @@ class Equations:
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     def residuals(self, units: Units) -> Units:
-        """``M a - b``, exactly; what is larger than ``UNBOUNDED`` is cut off there."""
+        """Return ``M a - b`` exactly, clipped to ``UNBOUNDED``."""
         if self._widest * int(np.abs(units).max(initial=0)) < UNBOUNDED:
             return np.asarray(self.matrix @ units) - self.rhs
         # 64 bits could wrap around here, and a wrong total would pass for a right one.
@@ -106,7 +105,7 @@ class Equations:
         return repeated
 
     def where(self, keep: Mask) -> Equations:
-        """Some of the equations, in order."""
+        """Return some of the equations, in order."""
         entries = keep[self.row_of_entry]
         return Equations(
             starts=_starts(np.diff(self.starts)[keep]),
@@ -117,12 +116,12 @@ class Equations:
         )
 
     def scaled(self, factor: int) -> Equations:
-        """The same equations where each value is counted in units ``factor`` times finer."""
+        """Return the same equations where each value is counted in units ``factor`` times finer."""
         return Equations(self.starts, self.cells, self.coefficients, self.rhs * factor, self.n_cells)
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[Sequence[int], Sequence[int], int]], n_cells: int) -> Equations:
-        """From an iterable of ``(cells, coefficients, rhs)``."""
+        """Return the equations of an iterable of ``(cells, coefficients, rhs)``."""
         listed = list(rows)
         lengths = np.array([len(cells) for cells, _, _ in listed], dtype=np.int64)
         return cls(
@@ -135,7 +134,7 @@ class Equations:
 
     @classmethod
     def from_families(cls, totals: Sequence[Cells], parts: Sequence[Cells], n_cells: int) -> Equations:
-        """From families of ``(total cell, part cell)`` pairs.
+        """Return the equations of families of ``(total cell, part cell)`` pairs.
 
         Each array pair is one family set: all parts with the same total form one equation of it.
         """
@@ -156,7 +155,7 @@ class Equations:
 
     @classmethod
     def stack(cls, blocks: Sequence[Equations], n_cells: int) -> Equations:
-        """All equations of several systems over the same cells, in order."""
+        """Return all equations of several systems over the same cells, in order."""
         if not blocks:
             nothing = np.zeros(0, dtype=np.int64)
             return cls(np.zeros(1, np.int64), nothing, nothing.copy(), nothing.copy(), n_cells)
@@ -173,5 +172,5 @@ class Equations:
 
 
 def _starts(lengths: Cells) -> Cells:
-    """Where rows of these lengths begin, one after another, and where the last one ends."""
+    """Return where rows of these lengths begin, one after another, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

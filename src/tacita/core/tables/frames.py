@@ -54,12 +54,12 @@ def _require(package: str) -> Any:
         return importlib.import_module(package)
     except ImportError:
         raise MissingPackageError(
-            f"{package} is not installed: run 'pip install {package}', or use to_arrow() instead"
+            f"{package} is not installed", remedy=f"run 'pip install {package}', or use to_arrow() instead"
         ) from None
 
 
 def arrow_table(codes: Mapping[str, Any], columns: Mapping[str, Any]) -> pa.Table:
-    """Return columns of codes, and what is said of their cells, as one Arrow table.
+    """Return columns of codes, and further columns of their cells, as one Arrow table.
 
     Raises
     ------
@@ -69,7 +69,9 @@ def arrow_table(codes: Mapping[str, Any], columns: Mapping[str, Any]) -> pa.Tabl
     import pyarrow as pa
 
     if taken := sorted(codes.keys() & columns.keys()):
-        raise InputError(f"a dimension is called '{taken[0]}', as another column is: rename the dimension")
+        raise InputError(
+            f"a dimension is called '{taken[0]}', as another column is", remedy="rename the dimension"
+        )
     return pa.table({**codes, **columns})
 
 
@@ -79,39 +81,45 @@ def codes_to_arrow(structure: Structure, cells: Cells) -> dict[str, pa.Array]:
 
     if structure.labels:
         return {"cell": pa.array([structure.labels[cell] for cell in cells.tolist()], pa.string())}
-    return {d.name: _codes(d.codes, structure.codes[cells, k]) for k, d in enumerate(structure.dimensions)}
+    return {
+        d.name: _decode_codes(d.codes, structure.codes[cells, k]) for k, d in enumerate(structure.dimensions)
+    }
 
 
-def _codes(names: tuple[str, ...], positions: Any) -> pa.Array:
+def _decode_codes(names: tuple[str, ...], positions: Any) -> pa.Array:
     import pyarrow as pa
 
     return pa.DictionaryArray.from_arrays(pa.array(positions), pa.array(names)).cast(pa.string())
 
 
 def list_rows(structure: Structure, part: int = 0) -> tuple[list[str], list[pa.Array], Cells]:
-    """How a table is listed: names of the code columns, codes of each row, and the cell each row shows."""
+    """Return the names of the code columns of a listed table, the codes of each row, and the cell each row
+    shows.
+    """
     import pyarrow as pa
 
     if structure.labels:
         return ["cell"], [pa.array(structure.labels)], np.arange(len(structure))
     shown = find_part(structure, part)
     dimensions = [structure.dimensions[d] for d in shown.dimensions]
-    codes = [_codes(d.codes, shown.codes[:, k]) for k, d in enumerate(dimensions)]
+    codes = [_decode_codes(d.codes, shown.codes[:, k]) for k, d in enumerate(dimensions)]
     return [d.name for d in dimensions], codes, shown.cells
 
 
 def find_part(structure: Structure, part: int) -> Part:
-    """One of the tables that a structure shows; all cells in order if it lists none."""
+    """Return one of the tables that a structure shows; all cells in order if it lists none."""
     if not structure.parts:
         everything = tuple(range(len(structure.dimensions)))
         return Part("table", everything, structure.codes, np.arange(len(structure)))
     if not 0 <= part < len(structure.parts):
-        raise InputError(f"part {part} of {len(structure.parts)}: choose 0 to {len(structure.parts) - 1}")
+        raise InputError(
+            f"part {part} of {len(structure.parts)}", remedy=f"choose 0 to {len(structure.parts) - 1}"
+        )
     return structure.parts[part]
 
 
 def numbers_to_arrow(units: Units, decimals: int, blank: Mask | None = None) -> pa.Array:
-    """Units as whole numbers or floats; null where nothing is said."""
+    """Return units as integers or floats, null where they are unbounded or ``blank``."""
     import pyarrow as pa
 
     silent = np.abs(units) >= UNBOUNDED
@@ -138,12 +146,12 @@ def read_frame(
     if nw.dependencies.is_pandas_like_series(frame):
         name = (value or VALUE) if frame.name is None else str(frame.name)
         frame, value = frame.to_frame(name), value if value is not None or others else name
-    levels = _levels(frame, by) if nw.dependencies.is_pandas_like_dataframe(frame) else []
+    levels = _find_column_levels(frame, by) if nw.dependencies.is_pandas_like_dataframe(frame) else []
     if across is not None or levels:
         if others:
             raise InputError(
-                f"a frame with codes as names of columns holds values alone, not '{others[0]}' too: give one "
-                "row per cell"
+                f"a frame with codes as names of columns holds values alone, not '{others[0]}' too",
+                remedy="give one row per cell",
             )
         value = VALUE if value is None else value
     if len(levels) > 1:
@@ -158,7 +166,7 @@ def read_frame(
         given = nw.from_native(frame)
     except TypeError:
         raise InputError(
-            f"a {type(frame).__name__} is no data frame: give one of pandas, polars, Arrow or DuckDB"
+            f"a {type(frame).__name__} is no data frame", remedy="give one of pandas, polars, Arrow or DuckDB"
         ) from None
     if across is not None:
         given = _melt(given, [name for name in by if name != across], across, str(value))
@@ -166,14 +174,14 @@ def read_frame(
     return _to_arrow(given, list(dict.fromkeys([*by, *single, *others]))), value
 
 
-def _levels(frame: Any, by: Sequence[str]) -> list[str]:
+def _find_column_levels(frame: Any, by: Sequence[str]) -> list[str]:
     """Return the dimensions that name the levels of a pandas frame's columns; all of them, or none."""
     names = list(frame.columns.names)
     found = [name for name in names if name is not None and name in by and name not in frame.columns]
     if found and len(found) < len(names):
         raise InputError(
-            f"the columns of the frame have levels {names}, of which {found} are dimensions: name them all "
-            "as dimensions, or drop the other levels (droplevel in pandas)"
+            f"the columns of the frame have levels {names}, of which {found} are dimensions",
+            remedy="name them all as dimensions, or drop the other levels (droplevel in pandas)",
         )
     return found
 
@@ -208,7 +216,7 @@ def _to_arrow(given: Any, wanted: list[str]) -> pa.Table:
 def _refuse_absent(wanted: Sequence[str], names: Sequence[str]) -> None:
     if absent := [name for name in wanted if name not in names]:
         raise InputError(
-            f"there is no column '{absent[0]}'; there are {', '.join(map(repr, names))}. Codes in the index "
-            "of a pandas frame need its level to have this name (frame.rename_axis), codes as names of "
-            "columns the option 'across'."
+            f"there is no column '{absent[0]}'; there are {', '.join(map(repr, names))}",
+            remedy="Codes in the index of a pandas frame need its level to have this name "
+            "(frame.rename_axis), codes as names of columns the option 'across'.",
         )

@@ -53,7 +53,7 @@ class Layout:
     cells: Cells
 
     def codes_at(self, row: int, column: int) -> tuple[str, ...]:
-        """The codes of a place, one per dimension, or its label; also where the cell is empty."""
+        """Return the codes of a place, one per dimension, or its label; also where the cell is empty."""
         if self.row_dimension is None:
             return (self.rows[row].code,)
         chosen = {**self.fixed, self.row_dimension: self.rows[row].code}
@@ -70,7 +70,7 @@ def lay_out(
     total_last: bool = True,
     part: str | None = None,
 ) -> Layout:
-    """A structure as rows by columns.
+    """Return a structure as rows by columns.
 
     Parameters
     ----------
@@ -84,17 +84,19 @@ def lay_out(
         Which of several linked tables; the first by default. Only its codes and cells are shown.
     """
     if not structure.dimensions:
-        return _listed(structure)
-    shown = _part(structure, part)
+        return _list_cells(structure)
+    shown = _find_linked_table(structure, part)
     shown_dimensions = shown.dimensions if shown else tuple(range(len(structure.dimensions)))
-    down, across = _axes(structure, shown_dimensions, rows, columns)
+    down, across = _choose_axes(structure, shown_dimensions, rows, columns)
     chosen = {d: own.total for d, own in enumerate(structure.dimensions) if d not in (down, across)}
     for name, code in (fixed or {}).items():
-        d = _named(structure, shown_dimensions, name)
+        d = _find_dimension(structure, shown_dimensions, name)
         if d not in chosen:
-            raise InputError(f"'{name}' runs along the table: fix another dimension, or show another one")
+            raise InputError(
+                f"'{name}' runs along the table", remedy="fix another dimension, or show another one"
+            )
         chosen[d] = code
-    found = {d: _shown_lines(structure, shown, d, total_last) for d in (down, across) if d is not None}
+    found = {d: _list_shown_lines(structure, shown, d, total_last) for d in (down, across) if d is not None}
     cells = find_crossings(structure, chosen, {d: codes for d, (codes, _) in found.items()})
     if shown:
         inside = np.zeros(len(structure), dtype=bool)
@@ -105,7 +107,7 @@ def lay_out(
 
 
 def find_crossings(structure: Structure, fixed: Mapping[int, str], along: Mapping[int, Codes]) -> Cells:
-    """The cells where rows and columns cross, -1 where one is empty.
+    """Return the cells where rows and columns cross, -1 where one is empty.
 
     Parameters
     ----------
@@ -129,7 +131,7 @@ def find_crossings(structure: Structure, fixed: Mapping[int, str], along: Mappin
 def list_lines(
     dimension: Dimension, total_last: bool = True, only: Codes | None = None
 ) -> tuple[Codes, tuple[Line, ...]]:
-    """The codes of a dimension as lines, with the position of each code.
+    """Return the codes of a dimension as lines, with the position of each code.
 
     A code stands where the first tree that has it puts it, so codes of later trees follow under their own
     root, or at the end of a parent that an earlier tree has too. With ``only`` some codes are shown: each
@@ -140,7 +142,7 @@ def list_lines(
         wanted[:] = False
         wanted[only] = True
     shown = wanted.tolist()
-    parent, inner = _forest(dimension, shown)
+    parent, inner = _find_parents(dimension, shown)
     # The last place of each list, which -1 reaches, is that of no code at all.
     children: list[list[int]] = [[] for _ in range(len(parent) + 1)]
     for code, above in enumerate(parent):
@@ -166,9 +168,9 @@ def list_lines(
     )
 
 
-def _forest(dimension: Dimension, shown: Sequence[bool]) -> tuple[list[int], list[bool]]:
-    """The shown code above each code in the first tree that has it (-1: none), and which codes have a shown
-    one below them in any tree.
+def _find_parents(dimension: Dimension, shown: Sequence[bool]) -> tuple[list[int], list[bool]]:
+    """Return the shown code above each code in the first tree that has it (-1: none), and which codes have a
+    shown one below them in any tree.
     """
     unseen = -2
     parent = [unseen] * len(dimension.codes)
@@ -186,8 +188,8 @@ def _forest(dimension: Dimension, shown: Sequence[bool]) -> tuple[list[int], lis
     return parent, inner
 
 
-def _listed(structure: Structure) -> Layout:
-    """A system without dimensions: one row per cell."""
+def _list_cells(structure: Structure) -> Layout:
+    """Return the layout of a system without dimensions: one row per cell."""
     inner = np.zeros(len(structure) + 1, dtype=bool)
     inner[find_totals(structure.equations, np.arange(len(structure.equations)))] = True
     rows = tuple(
@@ -198,15 +200,15 @@ def _listed(structure: Structure) -> Layout:
     return Layout(structure, None, None, {}, rows, ONE_COLUMN, freeze(cells))
 
 
-def _shown_lines(
+def _list_shown_lines(
     structure: Structure, part: Part | None, d: int, total_last: bool
 ) -> tuple[Codes, tuple[Line, ...]]:
     only = None if part is None else part.codes[:, part.dimensions.index(d)]
     return list_lines(structure.dimensions[d], total_last, only)
 
 
-def _part(structure: Structure, name: str | None) -> Part | None:
-    """One of several linked tables; None where there is but one."""
+def _find_linked_table(structure: Structure, name: str | None) -> Part | None:
+    """Return one of several linked tables; None where there is only one."""
     names = [part.name for part in structure.parts]
     if name is not None and name not in names:
         raise InputError(f"there is no table '{name}'{did_you_mean(name, names)}; there are {names}")
@@ -215,7 +217,7 @@ def _part(structure: Structure, name: str | None) -> Part | None:
     return structure.parts[0 if name is None else names.index(name)]
 
 
-def _named(structure: Structure, own: Sequence[int], name: str) -> int:
+def _find_dimension(structure: Structure, own: Sequence[int], name: str) -> int:
     names = {structure.dimensions[d].name: d for d in own}
     if name not in names:
         raise InputError(
@@ -224,17 +226,17 @@ def _named(structure: Structure, own: Sequence[int], name: str) -> int:
     return names[name]
 
 
-def _axes(
+def _choose_axes(
     structure: Structure, own: Sequence[int], rows: str | None, columns: str | None
 ) -> tuple[int, int | None]:
-    """The dimensions that run down and across."""
+    """Return the dimensions that run down and across."""
     if rows is not None and rows == columns:
-        raise InputError(f"'{rows}' cannot run both down and across: name two dimensions")
-    across = None if columns is None else _named(structure, own, columns)
+        raise InputError(f"'{rows}' cannot run both down and across", remedy="name two dimensions")
+    across = None if columns is None else _find_dimension(structure, own, columns)
     left = [d for d in own if d != across]
     if not left:
-        raise InputError(f"'{columns}' is the only dimension: show it as rows")
-    down = left[0] if rows is None else _named(structure, own, rows)
+        raise InputError(f"'{columns}' is the only dimension", remedy="show it as rows")
+    down = left[0] if rows is None else _find_dimension(structure, own, rows)
     if across is None:
         across = next((d for d in own if d != down), None)
     return down, across

@@ -28,7 +28,7 @@ from tacita.core.tables.table import Table
 
 
 def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
-    """One table of all cells of several tables.
+    """Return one table of all cells of several tables.
 
     Parameters
     ----------
@@ -40,16 +40,16 @@ def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
     InputError
         A shared cell has different values, counts or contributions; the message names it and both tables.
     """
-    named = _named(tables)
+    named = _name_tables(tables)
     decimals = max(table.decimals for table in named.values())
     named = {name: table.with_decimals(decimals) for name, table in named.items()}
-    dimensions = _united_dimensions(named)
-    placed, codes = _place(named, dimensions)
+    dimensions = _unite_dimensions(named)
+    placed, codes = _place_tables(named, dimensions)
     n = codes.shape[0]
     merged = _Merge(placed, Structure(dimensions, codes, Equations.stack([], n)))
     units = merged.required("values", lambda table: table.units)
-    equations = _equations(placed, dimensions, codes, units)
-    parts = tuple(part for one in placed for part in _parts(one, dimensions, len(named) > 1))
+    equations = _unite_equations(placed, dimensions, codes, units)
+    parts = tuple(part for one in placed for part in _list_parts(one, dimensions, len(named) > 1))
     counted = merged.optional("counts", lambda table: table.count)
     holding_count = merged.optional("counts of holdings", lambda table: table.holding_count)
     population = merged.optional("populations", lambda table: table.population)
@@ -78,8 +78,8 @@ def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
 
 
 def find_cells_of(linked: Table, table: Table) -> Cells:
-    """Where the cells of one of the tables that were linked are among those of all."""
-    codes, _ = _embedded(table, linked.structure.dimensions)
+    """Return where the cells of one of the linked tables are among those of all."""
+    codes, _ = _embed(table, linked.structure.dimensions)
     return linked.structure.locate(codes)
 
 
@@ -94,7 +94,7 @@ class _Placed:
     cells: Cells
 
 
-def _named(tables: Mapping[str, Table] | Sequence[Table]) -> dict[str, Table]:
+def _name_tables(tables: Mapping[str, Table] | Sequence[Table]) -> dict[str, Table]:
     if isinstance(tables, Mapping):
         named = {str(name): table for name, table in tables.items()}
     else:
@@ -102,7 +102,7 @@ def _named(tables: Mapping[str, Table] | Sequence[Table]) -> dict[str, Table]:
         unique = len(set(names)) == len(names)
         named = {names[k] if unique else f"table {k + 1}": table for k, table in enumerate(tables)}
     if not named:
-        raise InputError("there is no table to link: give at least one")
+        raise InputError("there is no table to link", remedy="give at least one")
     for name, table in named.items():
         if not table.structure.dimensions:
             raise InputError(
@@ -111,21 +111,23 @@ def _named(tables: Mapping[str, Table] | Sequence[Table]) -> dict[str, Table]:
     return named
 
 
-def _united_dimensions(named: Mapping[str, Table]) -> tuple[Dimension, ...]:
+def _unite_dimensions(named: Mapping[str, Table]) -> tuple[Dimension, ...]:
     trees: dict[str, list[Hierarchy]] = {}
     for table in named.values():
         for dimension in table.structure.dimensions:
             found = trees.setdefault(dimension.name, [])
             found.extend(tree for tree in dimension.trees if tree not in found)
-    dimensions = tuple(Dimension(name, _united_trees(found)) for name, found in trees.items())
+    dimensions = tuple(Dimension(name, _unite_trees(found)) for name, found in trees.items())
     for dimension in dimensions:
         dimension.check()
         _refuse_two_totals(dimension)
     return dimensions
 
 
-def _united_trees(trees: Sequence[Hierarchy]) -> tuple[Hierarchy, ...]:
-    """Flat trees under one total differ only by codes that are empty in some table: they are one tree."""
+def _unite_trees(trees: Sequence[Hierarchy]) -> tuple[Hierarchy, ...]:
+    """Return the trees with flat ones under one total united: these differ only by codes that are empty in
+    some table.
+    """
     flat: dict[str, list[str]] = {}
     deep = []
     for tree in trees:
@@ -133,7 +135,7 @@ def _united_trees(trees: Sequence[Hierarchy]) -> tuple[Hierarchy, ...]:
             flat.setdefault(tree.total, []).extend(tree.codes[1:])
         else:
             deep.append(tree)
-    # A flat list of a deeper tree's codes says nothing that the deeper tree does not.
+    # A flat list of a deeper tree's codes adds no equation to those of the deeper tree.
     kept = [
         Hierarchy.flat(list(dict.fromkeys(codes)), total=total)
         for total, codes in flat.items()
@@ -143,21 +145,24 @@ def _united_trees(trees: Sequence[Hierarchy]) -> tuple[Hierarchy, ...]:
 
 
 def _refuse_two_totals(dimension: Dimension) -> None:
-    """Two names for the sum of the same codes would keep tables apart that share it."""
+    """Refuse two names for the sum of the same codes: tables that share it would not be linked by it."""
     seen: dict[frozenset[str], str] = {}
     for tree in dimension.trees:
         other = seen.setdefault(frozenset(tree.leaves), tree.total)
         if other != tree.total:
             raise InputError(
-                f"dimension '{dimension.name}': its total is called {other!r} in one table and "
-                f"{tree.total!r} in another; use one name"
+                f"its total is called {other!r} in one table and {tree.total!r} in another",
+                place=f"dimension '{dimension.name}'",
+                remedy="Use one name.",
             )
 
 
-def _place(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -> tuple[list[_Placed], Codes]:
-    """Every table's cells among the distinct cells of all, which stand in the order of first occurrence."""
+def _place_tables(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -> tuple[list[_Placed], Codes]:
+    """Return every table's cells among the distinct cells of all, and the codes of these, in the order of
+    first occurrence.
+    """
     axis = {dimension.name: d for d, dimension in enumerate(dimensions)}
-    embedded, recodings = zip(*(_embedded(table, dimensions) for table in named.values()), strict=True)
+    embedded, recodings = zip(*(_embed(table, dimensions) for table in named.values()), strict=True)
     everything = np.vstack(embedded)
     first, place = find_distinct(cell_keys(dimensions, everything))
     starts = np.cumsum([0, *(codes.shape[0] for codes in embedded)])
@@ -174,8 +179,8 @@ def _place(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -> tuple
     return placed, everything[first]
 
 
-def _embedded(table: Table, dimensions: Sequence[Dimension]) -> tuple[Codes, tuple[Codes, ...]]:
-    """The cells of a table by their codes in the union, and per dimension of its own what its codes are
+def _embed(table: Table, dimensions: Sequence[Dimension]) -> tuple[Codes, tuple[Codes, ...]]:
+    """Return the cells of a table by their codes in the union, and what the codes of each dimension are
     there.
     """
     axis = {dimension.name: d for d, dimension in enumerate(dimensions)}
@@ -192,13 +197,13 @@ def _embedded(table: Table, dimensions: Sequence[Dimension]) -> tuple[Codes, tup
     return codes, recoded
 
 
-def _equations(
+def _unite_equations(
     placed: Sequence[_Placed], dimensions: Sequence[Dimension], codes: Codes, units: Units
 ) -> Equations:
-    """Those of each table, then those between tables; repeated ones once.
+    """Return the equations of each table, then those between tables, each once.
 
     A family between tables that lacks some of its parts is refused: readers know at least that the parts
-    which are listed do not exceed their total, and no equation says so.
+    which are listed do not exceed their total, and no equation states it.
     """
     n = codes.shape[0]
     blocks = [
@@ -212,16 +217,17 @@ def _equations(
     if broken.size:
         where = Structure(tuple(dimensions), codes, between).describe_equation(int(broken[0]))
         raise InputError(
-            f"the tables do not add up together: {where} ({broken.size:,} such sums). Some parts are in no "
-            "table: list them too (they may stay hidden), or link the tables without this total."
+            f"the tables do not add up together: {where} ({broken.size:,} such sums)",
+            remedy="Some parts are in no table: list them too (they may stay hidden), or link the tables "
+            "without this total.",
         )
     refuse_sums_between(dimensions, codes, between)
     stacked = Equations.stack([own, between], n)
-    return stacked.where(~(stacked.duplicates | _says_nothing(stacked)))
+    return stacked.where(~(stacked.duplicates | _is_empty_equation(stacked)))
 
 
-def _says_nothing(equations: Equations) -> Mask:
-    """True for ``-a + a = 0``: total and only part have become one cell."""
+def _is_empty_equation(equations: Equations) -> Mask:
+    """Return a mask of the equations ``-a + a = 0``, whose total and only part have become one cell."""
     nothing = np.zeros(len(equations), dtype=bool)
     pairs = np.flatnonzero(np.diff(equations.starts) == 2)
     first = equations.starts[pairs]
@@ -229,7 +235,7 @@ def _says_nothing(equations: Equations) -> Mask:
     return nothing
 
 
-def _parts(one: _Placed, dimensions: Sequence[Dimension], rename: bool) -> list[Part]:
+def _list_parts(one: _Placed, dimensions: Sequence[Dimension], rename: bool) -> list[Part]:
     own = one.table.structure
     parts = []
     for k in range(max(1, len(own.parts))):
@@ -255,24 +261,26 @@ class _Merge:
         self.notes: list[str] = []
 
     def required(self, what: str, field: Any) -> Units:
-        merged, _ = self._agreeing(what, [(one, field(one.table)) for one in self.placed])
+        merged, _ = self._merge_column(what, [(one, field(one.table)) for one in self.placed])
         return merged
 
     def optional(self, what: str, field: Any) -> Any:
-        """A column if it covers every cell; what only some tables have is left out with a note."""
+        """Return a column if it covers every cell; note one that only some tables have, and return None."""
         given = [(one, column) for one in self.placed if (column := field(one.table)) is not None]
         if not given:
             return None
-        merged, covered = self._agreeing(what, given)
+        merged, covered = self._merge_column(what, given)
         if covered.all():
             return merged
         self.notes.append(f"{what} left out: {self.structure.names(np.flatnonzero(~covered), 1)} have none")
         return None
 
-    def _agreeing(
+    def _merge_column(
         self, what: str, given: Sequence[tuple[_Placed, NDArray[Any]]]
     ) -> tuple[NDArray[Any], Mask]:
-        """One row per cell; tables that share a cell must say the same of it."""
+        """Return one row per cell, and a mask of the cells that have one; tables that share a cell must agree
+        on it.
+        """
         shape = (self.n, *given[0][1].shape[1:])
         merged = np.zeros(shape, dtype=given[0][1].dtype)
         source = np.full(self.n, -1, dtype=np.int64)
@@ -286,14 +294,16 @@ class _Merge:
                 cell = int(one.cells[wrong[0]])
                 other = given[int(source[cell])][0].name
                 raise InputError(
-                    f"({self.structure.name(cell)}): the {what} in '{other}' and '{one.name}' differ"
-                    f"{and_others(wrong.size, 'cell')}. Correct one of them, or give dimensions of different "
-                    "meaning different names."
+                    f"the {what} in '{other}' and '{one.name}' differ{and_others(wrong.size, 'cell')}",
+                    place=f"({self.structure.name(cell)})",
+                    remedy="Correct one of them, or give dimensions of different meaning different names.",
                 )
         return merged, source >= 0
 
     def contributions(self, what: str, field: Any) -> Contributions | None:
-        """The largest contributions, as many per cell as every table knows; contributors matched by name."""
+        """Return the largest contributions, as many per cell as every table has; contributors are matched by
+        name.
+        """
         given = [(one, c) for one in self.placed if (c := field(one.table)) is not None]
         if not given:
             return None
@@ -301,31 +311,33 @@ class _Merge:
         names = list(dict.fromkeys(str(name) for _, c in given for name in c.names))
         position = {name: k for k, name in enumerate(names)}
         owners = [np.array([position[str(name)] for name in c.names], dtype=np.int64) for _, c in given]
-        values, covered = self._agreeing(what, [(one, c.values[:, :depth]) for one, c in given])
+        values, covered = self._merge_column(what, [(one, c.values[:, :depth]) for one, c in given])
         if not covered.all():
             self.notes.append(
                 f"{what} left out: {self.structure.names(np.flatnonzero(~covered), 1)} have none"
             )
             return None
-        sums, _ = self._agreeing(what, [(one, c.sums) for one, c in given])
+        sums, _ = self._merge_column(what, [(one, c.sums) for one, c in given])
         who = np.full((self.n, depth), -1, dtype=np.int64)
         for (one, c), own in zip(given, owners, strict=True):
-            who[one.cells] = _renamed(c.who[:, :depth], own)
-        asked = [(one, c, own) for (one, c), own in zip(given, owners, strict=True) if c.query is not None]
+            who[one.cells] = _rename(c.who[:, :depth], own)
+        queried = [(one, c, own) for (one, c), own in zip(given, owners, strict=True) if c.query is not None]
 
-        def ask(wanted: Cells) -> Shares:
-            rows = [_shares(one, c, own, wanted) for one, c, own in asked]
+        def query(wanted: Cells) -> Shares:
+            rows = [_find_shares(one, c, own, wanted) for one, c, own in queried]
             triples = np.unique(np.concatenate(rows), axis=0)
             return Shares(triples[:, 0], triples[:, 1], triples[:, 2])
 
-        if len(asked) < len(given):
+        if len(queried) < len(given):
             return Contributions(values, who, sums, names)
         everyone = all(c.beyond is Beyond.NOBODY for _, c in given)
         beyond = Beyond.NOBODY if everyone else Beyond.ANYONE
-        return Contributions(values, who, sums, names, ask, beyond)
+        return Contributions(values, who, sums, names, query, beyond)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Further columns, of the first table that has one; NaN or empty text for cells that no table has."""
+        """Return further columns, of the first table that has one; NaN or empty text for cells that no table
+        has.
+        """
         merged: dict[str, NDArray[Any]] = {}
         for one in reversed(self.placed):
             for name, column in one.table.columns.items():
@@ -335,12 +347,14 @@ class _Merge:
         return merged
 
 
-def _renamed(who: Cells, names: Cells) -> Cells:
+def _rename(who: Cells, names: Cells) -> Cells:
     return np.where(who >= 0, names[np.maximum(who, 0)], -1) if names.size else who
 
 
-def _shares(one: _Placed, contributions: Contributions, names: Cells, wanted: Cells) -> NDArray[np.int64]:
-    """What some contributors of the union put into the cells of one table, as rows (who, cell, units)."""
+def _find_shares(
+    one: _Placed, contributions: Contributions, names: Cells, wanted: Cells
+) -> NDArray[np.int64]:
+    """Return the shares of some contributors of the union in one table, as rows (who, cell, units)."""
     own = np.flatnonzero(np.isin(names, wanted)) if names.size else wanted
-    shares = contributions.of(own)
-    return np.column_stack([_renamed(shares.who, names), one.cells[shares.cells], shares.units])
+    shares = contributions.shares_of(own)
+    return np.column_stack([_rename(shares.who, names), one.cells[shares.cells], shares.units])

@@ -1,4 +1,4 @@
-"""How a table is read, whoever asks: Python, a project file, the command line or the web app."""
+"""The options of reading a table, for Python, project files, the command line and the web app."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class ReadOptions:
     Attributes
     ----------
     by
-        The columns of codes; None: told by their names. Per column a :class:`~tacita.Hierarchy`, several of
-        them, the code of the total, or None: then the classification is flat and its total is recognised if
-        it has a usual name such as ``Total``. A :class:`~tacita.Found` stands for the classification that
-        sums among the codes make.
+        The columns of codes; None: recognised by their names. Per column a :class:`~tacita.Hierarchy`,
+        several of them, the code of the total, or None: then the classification is flat and its total is
+        recognised if it has a usual name such as ``Total``. A :class:`~tacita.Found` stands for the
+        classification that sums among the codes make.
     hierarchies
         Classifications by dimension, as hierarchies or as paths of their files, where ``by`` gives none.
         Other dimensions stay as they are.
@@ -44,7 +44,7 @@ class ReadOptions:
     structural
         A column that is true for cells which can only be zero.
     largest
-        Columns with the largest contributions per cell, in order; of microdata, how many are kept.
+        Columns with the largest contributions per cell, in order; of microdata, how many are stored.
     columns
         Further columns to keep, such as a cost.
     totals
@@ -118,14 +118,21 @@ class ReadOptions:
                 object.__setattr__(self, name, tuple(listed))
         if self.decimal not in (None, ".", ","):
             raise SpecificationError(
-                f"decimal: '{self.decimal}' is no decimal sign: choose the point or the comma"
+                f"'{self.decimal}' is no decimal sign",
+                place="decimal",
+                options=["decimal"],
+                remedy="choose the point or the comma",
             )
         if self.decimals is not None:
             from tacita.core.exact import MOST_DECIMALS
 
             if not 0 <= self.decimals <= MOST_DECIMALS:
-                said = pluralize(self.decimals, "decimal")
-                raise SpecificationError(f"decimals: {said}: give a number from 0 to {MOST_DECIMALS}")
+                raise SpecificationError(
+                    pluralize(self.decimals, "decimal"),
+                    place="decimals",
+                    remedy=f"give a number from 0 to {MOST_DECIMALS}",
+                    options=["decimals"],
+                )
 
     @property
     def given(self) -> dict[str, Any]:

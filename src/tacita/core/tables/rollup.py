@@ -31,7 +31,7 @@ class Step:
     starts: Cells
 
     def add(self, column: Cells) -> Cells:
-        """Sums of an additive column over the sources of each target."""
+        """Return the sums of an additive column over the sources of each target."""
         return np.asarray(np.add.reduceat(column[self.source], self.starts))
 
 
@@ -47,7 +47,7 @@ class Rollup:
     possible: int
 
     def find(self, keys: Cells) -> Cells:
-        """Positions of cells, all of which exist, from their keys."""
+        """Return the positions of cells, all of which exist, from their keys."""
         if self._places is not None:
             return self._places[keys]
         return np.searchsorted(self.keys, keys)
@@ -64,15 +64,15 @@ class Rollup:
         return places
 
     def add(self, column: Cells) -> Cells:
-        """An additive column of the leaf cells, summed for every cell."""
+        """Return an additive column of the leaf cells, summed for every cell."""
         for step in self.steps:
             column = step.add(column)
         return column
 
 
 def roll_up(dimensions: Sequence[Dimension], codes: Codes) -> Rollup:
-    """All cells above the given ones (which may repeat, and may themselves be totals that carry data of
-    their own).
+    """Return all cells above the given ones, which may repeat, and may be totals that carry data of their
+    own.
     """
     keys = cell_keys(dimensions, codes)
     steps = []
@@ -94,7 +94,7 @@ def roll_up(dimensions: Sequence[Dimension], codes: Codes) -> Rollup:
 
 
 def each_ancestor(dimension: Dimension, codes: Codes) -> tuple[Cells, Codes]:
-    """Each row repeated for its code and every ancestor of it: the rows' positions and the ancestors."""
+    """Return each row repeated for its code and all its ancestors: the rows' positions and the codes."""
     starts, ancestors = dimension.ancestors
     first, counts = starts[codes], np.diff(starts)[codes]
     source = np.repeat(np.arange(codes.size), counts)
@@ -103,12 +103,12 @@ def each_ancestor(dimension: Dimension, codes: Codes) -> tuple[Cells, Codes]:
 
 
 def key_stride(dimensions: Sequence[Dimension], d: int) -> int:
-    """What one step in the code of dimension ``d`` adds to a cell's key."""
+    """Return what one step in the code of dimension ``d`` adds to a cell's key."""
     return math.prod(len(dimension.codes) for dimension in dimensions[d + 1 :])
 
 
 def run_starts(ascending: Cells) -> Cells:
-    """Where each run of equal numbers begins."""
+    """Return where each run of equal numbers begins."""
     if ascending.size == 0:
         return np.zeros(0, dtype=np.int64)
     return np.concatenate([[0], np.flatnonzero(ascending[1:] != ascending[:-1]) + 1])

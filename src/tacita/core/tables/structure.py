@@ -1,8 +1,8 @@
-"""What is public about a table before any value is: its cells, their names, and the equations between them.
+"""The public structure of a table: its cells, their names, and the equations between them.
 
-A cell is one code per dimension. For each dimension, each tree and each cell whose
-code has children in it there is one equation ``cell = sum of the cells of its children``; cells that are not
-listed are empty, which anyone knows, so they take no part.
+A cell is one code per dimension. For each dimension, each tree and each cell whose code has children in it
+there is one equation ``cell = sum of the cells of its children``; cells that are not listed are empty, which
+anyone knows, so they take no part.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Structure:
         return self.equations.n_cells
 
     def name(self, cell: int) -> str:
-        """A cell as people say it: ``region=North, industry=Steel``."""
+        """Return the name of a cell: ``region=North, industry=Steel``."""
         if self.labels:
             return f"cell {self.labels[cell]}"
         return ", ".join(
@@ -63,19 +63,19 @@ class Structure:
         )
 
     def names(self, cells: Iterable[int], most: int = 5) -> str:
-        """A few cells by name, the rest by number."""
+        """Return a few cells by name, the rest by number."""
         listed = [int(c) for c in cells]
         shown = "; ".join(f"({self.name(c)})" for c in listed[:most])
         return shown + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
     def key(self, cell: int) -> tuple[str, ...]:
-        """The codes of a cell, or its label."""
+        """Return the codes of a cell, or its label."""
         if self.labels:
             return (self.labels[cell],)
         return tuple(d.codes[c] for d, c in zip(self.dimensions, self.codes[cell], strict=True))
 
     def same_cells(self, other: Structure) -> bool:
-        """True if both list the same cells under the same names in the same order."""
+        """Return whether both list the same cells under the same names in the same order."""
         return self is other or (
             self.labels == other.labels
             and [(d.name, d.codes) for d in self.dimensions] == [(d.name, d.codes) for d in other.dimensions]
@@ -83,8 +83,8 @@ class Structure:
         )
 
     def find(self, /, *codes: str, **by_name: str) -> int:
-        """The cell with these codes (in order, or by dimension name; dimensions left out mean their
-        total).
+        """Return the cell with these codes, in order or by dimension name; dimensions left out are at their
+        total.
         """
         if self.labels:
             wanted = str(codes[0] if codes else by_name.get("cell", ""))
@@ -115,12 +115,12 @@ class Structure:
         return keys[order], order
 
     def locate(self, codes: Codes) -> Cells:
-        """Positions of many cells given by representative codes; -1 where a cell is empty."""
+        """Return the positions of many cells given by representative codes; -1 where a cell is empty."""
         keys, order = self._sorted_keys
         return _search(keys, order, cell_keys(self.dimensions, codes))
 
     def describe_equation(self, j: int) -> str:
-        """An equation as people say it: ``(region=Total, sex=f) = sum of 12 cells along region``."""
+        """Return an equation in words: ``(region=Total, sex=f) = sum of 12 cells along region``."""
         cells, _, _ = self.equations.row(j)
         total = self.equations.total_of(j)
         along = ""
@@ -142,12 +142,12 @@ class Structure:
 
 
 def cell_keys(dimensions: Sequence[Dimension], codes: Codes) -> Cells:
-    """One integer per row of codes, equal exactly for equal rows."""
+    """Return one integer per row of codes, equal exactly for equal rows."""
     size = math.prod(len(dimension.codes) for dimension in dimensions)
     if size >= 2**62:
         raise InputError(
-            f"{len(dimensions)} dimensions with {size:.3g} possible cells are too many to number: "
-            "drop codes that do not occur from the hierarchies"
+            f"{len(dimensions)} dimensions with {size:.3g} possible cells are too many to number",
+            remedy="drop codes that do not occur from the hierarchies",
         )
     keys = np.zeros(codes.shape[0], dtype=np.int64)
     for d, dimension in enumerate(dimensions):
@@ -156,7 +156,7 @@ def cell_keys(dimensions: Sequence[Dimension], codes: Codes) -> Cells:
 
 
 def find_distinct(keys: Cells) -> tuple[Cells, Cells]:
-    """Distinct keys in the order in which they first occur: where each does, and which of them a row has."""
+    """Return where distinct keys first occur, in this order, and which of them each row has."""
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty_like(order)
@@ -165,7 +165,8 @@ def find_distinct(keys: Cells) -> tuple[Cells, Cells]:
 
 
 def build_equations(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Equations, int]:
-    """All equations between the listed cells, and how many families lack their total (no equation, then).
+    """Return all equations between the listed cells, and how many families have no equation since their total
+    is not listed.
 
     For each dimension and tree, the cells whose codes share a parent and agree in the other dimensions sum
     up to the cell at that parent. Where that one is not listed they are parts of the nearest one above it:

@@ -56,8 +56,8 @@ def search_sums(values: sp.csr_matrix, independent: Mask, related: Callable[[int
     independent
         Columns that count as evidence; the others must match as well.
     related
-        Whether the names of two rows tell that the second is a part of the first. The sum of all rows that a
-        name tells of is not one of many that were tried.
+        Whether the second of two rows is a part of the first by their names. The sum of all rows that are
+        parts by name is not one of many that were tried.
     """
     return _SumSearch(values, independent, related).run()
 
@@ -70,7 +70,7 @@ def search_other_sums(
     parts: Sequence[int],
 ) -> list[Sum]:
     """Return sums whose total is one of ``totals`` and whose parts are all of ``parts``."""
-    return list(_SumSearch(values, independent, related).by_branching(list(totals), list(parts)))
+    return list(_SumSearch(values, independent, related).search_by_branching(list(totals), list(parts)))
 
 
 class _SumSearch:
@@ -83,7 +83,7 @@ class _SumSearch:
         self.evident = self.values[:, np.flatnonzero(independent)]
         self.step = max(int(np.gcd.reduce(np.abs(values.data), initial=0)), 1)
         self.empty = np.diff(values.indptr) == 0
-        self.bits = self._bits(values[:, np.flatnonzero(independent)])
+        self.bits = self._bound_evidence(values[:, np.flatnonzero(independent)])
         weights = np.random.default_rng(12_345).integers(0, 2**62, values.shape[1], dtype=np.int64) * 2 + 1
         with np.errstate(over="ignore"):
             self.hashes = np.asarray(values @ weights, dtype=np.int64)
@@ -91,8 +91,8 @@ class _SumSearch:
         self.totals: set[int] = set()
         self.above: dict[int, int] = {}
 
-    def _bits(self, values: sp.csr_matrix) -> Floats:
-        """The most evidence that each row could give, were no two columns equal."""
+    def _bound_evidence(self, values: sp.csr_matrix) -> Floats:
+        """Return the most evidence that each row could give, were no two columns equal."""
         own = np.log2(1 + np.abs(values.data) / self.step)
         rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
         return np.bincount(rows, weights=own, minlength=values.shape[0]).astype(np.float64)
@@ -103,13 +103,13 @@ class _SumSearch:
         while True:
             active = [row for row in rows if row not in self.above]
             totals = [row for row in rows if row not in self.totals]
-            new = list(self._runs(totals, active)) or list(self.by_branching(totals, active))
+            new = list(self._search_runs(totals, active)) or list(self.search_by_branching(totals, active))
             if not new:
                 return found
             found += new
 
-    def _runs(self, totals: list[int], active: list[int]) -> Iterator[Sum]:
-        """Sums of rows that are neighbours of each other and of their total among the active ones."""
+    def _search_runs(self, totals: list[int], active: list[int]) -> Iterator[Sum]:
+        """Yield sums of rows that are neighbours of each other and of their total among the active ones."""
         hashes = self.hashes[active]
         with np.errstate(over="ignore"):
             ends = np.concatenate([[0], np.cumsum(hashes)])
@@ -132,7 +132,7 @@ class _SumSearch:
                 range(int(since[at]), last.get(int(after[at]), 0)),
             ):
                 parts = [active[k] for k in run]
-                if parts and (sum_ := self._checked(row, parts, active, tried)) is not None:
+                if parts and (sum_ := self._check_sum(row, parts, active, tried)) is not None:
                     candidates.append(sum_)
         for sum_ in sorted(candidates, key=lambda each: len(each.parts)):
             if self._accept(sum_):
@@ -151,8 +151,8 @@ class _SumSearch:
         self.above |= dict.fromkeys(found.parts, found.total)
         return True
 
-    def by_branching(self, totals: list[int], rows: list[int]) -> Iterator[Sum]:
-        """Sums of any of the rows, smallest totals first."""
+    def search_by_branching(self, totals: list[int], rows: list[int]) -> Iterator[Sum]:
+        """Yield sums of any of the rows, smallest totals first."""
         if self.dense is None or len(rows) > MOST_ROWS or len(rows) < 2:
             return
         dense = self.dense[rows]
@@ -163,7 +163,7 @@ class _SumSearch:
         size = dense.sum(axis=1, dtype=np.float64)
         for row in sorted(totals, key=self.bits.__getitem__):
             own = self.dense[row]
-            hopeless = self.bits[row] <= _tried(len(rows), 2) and not self._named(row, rows)
+            hopeless = self.bits[row] <= _count_bits(len(rows), 2) and not self._find_related(row, rows)
             if hopeless or self.empty[row] or own.min() < 0:
                 continue
             may = free & (size <= own.sum(dtype=np.float64))
@@ -174,7 +174,7 @@ class _SumSearch:
             if chosen is None:
                 continue
             parts = sorted(rows[c] for c in chosen)
-            sum_ = self._checked(row, parts, rows, _tried(len(rows), len(parts)))
+            sum_ = self._check_sum(row, parts, rows, _count_bits(len(rows), len(parts)))
             if sum_ is not None and self._accept(sum_):
                 free[[place[part] for part in parts]] = False
                 yield sum_
@@ -182,7 +182,7 @@ class _SumSearch:
     def _branch(
         self, rest: Units, dense: NDArray[np.int64], may: Cells, steps: list[int]
     ) -> list[int] | None:
-        """Rows out of ``may`` that add up to ``rest``, or None if there are none or steps ran out."""
+        """Return rows out of ``may`` that add up to ``rest``, or None if there are none or steps ran out."""
         if not rest.any():
             return []
         steps[0] -= 1
@@ -204,30 +204,32 @@ class _SumSearch:
             return [pick, *found]
         return self._branch(rest, dense, others, steps) if holders[column] > 1 else None
 
-    def _named(self, total: int, rows: list[int]) -> list[int]:
-        """The rows that the names tell to be parts of one."""
+    def _find_related(self, total: int, rows: list[int]) -> list[int]:
+        """Return the rows that are parts of one by their names."""
         return [row for row in rows if row != total and self.related(total, row)]
 
-    def _checked(self, total: int, parts: list[int], rows: list[int], tried: float) -> Sum | None:
-        """The sum with its evidence, if it holds in every column and is not likely to be chance."""
-        if self._named(total, rows) == sorted(parts):
+    def _check_sum(self, total: int, parts: list[int], rows: list[int], tried: float) -> Sum | None:
+        """Return the sum with its evidence, or None if it does not hold in every column or is likely to be
+        chance.
+        """
+        if self._find_related(total, rows) == sorted(parts):
             tried = 0.0
         if self.bits[total] <= tried:
             return None
         together = np.asarray(self.values[parts].sum(axis=0)).ravel()
-        if not np.array_equal(together, _full(self.values[[total]])[0]):
+        if not np.array_equal(together, _to_dense(self.values[[total]])[0]):
             return None
-        columns = np.unique(_full(self.evident[[total, *parts]]), axis=1)
+        columns = np.unique(_to_dense(self.evident[[total, *parts]]), axis=1)
         each = np.log2(1 + np.abs(columns[0]) / self.step)
         # Two rows with one number in common are nothing unusual.
         bits = float(each.sum() - (each.max(initial=0.0) if len(parts) == 1 else 0.0))
         return Sum(total, tuple(parts), bits - tried) if bits > tried else None
 
 
-def _tried(rows: int, parts: int) -> float:
-    """How many sums of so many parts there are among rows, in bits."""
+def _count_bits(rows: int, parts: int) -> float:
+    """Return the number of sums of so many parts among rows, in bits."""
     return log2(rows * comb(max(rows - 1, parts), parts))
 
 
-def _full(values: Any) -> NDArray[np.int64]:
+def _to_dense(values: Any) -> NDArray[np.int64]:
     return np.asarray(values if isinstance(values, np.ndarray) else values.toarray())

@@ -104,7 +104,7 @@ class FoundSums:
         return self.evidence >= CERTAIN
 
     def __str__(self) -> str:
-        """``North = N1 + N2, South = S1 + S2``."""
+        """Return ``North = N1 + N2, South = S1 + S2``."""
         every = [*self.sums.items(), *self.others.items()]
         shown = [f"{code} = {_join_parts(parts)}" for code, parts in every[:MOST_SHOWN]]
         more = [f"and {pluralize(len(every) - MOST_SHOWN, 'more sum')}"] if len(every) > MOST_SHOWN else []
