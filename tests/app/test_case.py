@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.app.work.open_case import Case, Decision, Kind, open_case
+from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
 from tacita.core.errors import InputError
 from tacita.core.tables.editing import as_counts, with_code, with_values, without_code
 from tacita.examples import example
@@ -35,8 +35,8 @@ def test_without_rules_nothing_is_sensitive() -> None:
 def test_marks_by_hand_have_their_own_levels_or_a_fifth_of_the_value() -> None:
     table = case().table
     cell, other = table.find("II", "C"), table.find("I", "A")
-    marked = case().decide([cell], Decision(Kind.SENSITIVE, lower=10, upper=12))
-    levels = marked.decide([other], Decision(Kind.SENSITIVE)).problem.levels
+    marked = case().decide([cell], Decision(DecisionKind.SENSITIVE, lower=10, upper=12))
+    levels = marked.decide([other], Decision(DecisionKind.SENSITIVE)).problem.levels
     assert (levels.lower[cell], levels.upper[cell]) == (10, 12)
     assert (levels.lower[other], levels.upper[other]) == (4, 4)
     assert levels.sensitive.sum() == 2
@@ -44,7 +44,9 @@ def test_marks_by_hand_have_their_own_levels_or_a_fifth_of_the_value() -> None:
 
 def test_a_decision_replaces_the_one_before() -> None:
     cell = case().table.find("II", "C")
-    twice = case().decide([cell], Decision(Kind.SENSITIVE)).decide([cell], Decision(Kind.PUBLISH))
+    twice = (
+        case().decide([cell], Decision(DecisionKind.SENSITIVE)).decide([cell], Decision(DecisionKind.PUBLISH))
+    )
     assert not twice.problem.levels.sensitive.any()
     assert np.flatnonzero(twice.problem.must_publish).tolist() == [cell]
     assert not twice.decide([cell], None).problem.must_publish.any()
@@ -53,7 +55,7 @@ def test_a_decision_replaces_the_one_before() -> None:
 def test_a_cell_can_be_exempt_from_rules_and_from_what_a_file_says() -> None:
     stated = open_case(example("nchs"), "nchs")
     cell = int(stated.problem.sensitive[0])
-    assert cell not in stated.decide([cell], Decision(Kind.SAFE)).problem.sensitive
+    assert cell not in stated.decide([cell], Decision(DecisionKind.SAFE)).problem.sensitive
 
 
 def test_a_file_s_problem_is_asked_again_unchanged() -> None:
@@ -86,7 +88,7 @@ def test_costs_that_are_values_follow_a_changed_value() -> None:
 
 def test_what_is_said_of_a_cell_follows_it_when_a_row_is_added_and_removed() -> None:
     cell = case().table.find("II", "C")
-    marked = case().decide([cell], Decision(Kind.SENSITIVE, lower=10, upper=12))
+    marked = case().decide([cell], Decision(DecisionKind.SENSITIVE, lower=10, upper=12))
     grown = marked.with_table(with_code(marked.table, "activity", "new", before="I"))
     there = grown.table.find("II", "C")
     assert grown.problem.sensitive.tolist() == [there]
@@ -122,7 +124,7 @@ def two_rows() -> Case:
 @pytest.mark.parametrize("last", [0, 1])
 def test_different_marks_are_not_lost_where_two_cells_become_one(last: int) -> None:
     cells = [two_rows().table.find("I", "A"), two_rows().table.find("Total", "A")]
-    said = [Decision(Kind.SENSITIVE), Decision(Kind.PUBLISH)]
+    said = [Decision(DecisionKind.SENSITIVE), Decision(DecisionKind.PUBLISH)]
     marked = two_rows()
     for k in (1 - last, last):
         marked = marked.decide([cells[k]], said[k])
@@ -138,7 +140,7 @@ def test_a_safe_total_does_not_make_its_last_part_safe() -> None:
     ruled = counts.with_rules(["threshold(21)"])
     total, part = ruled.table.find("Total", "A"), ruled.table.find("I", "A")
     assert part in ruled.problem.sensitive
-    exempt = ruled.decide([total], Decision(Kind.SAFE))
+    exempt = ruled.decide([total], Decision(DecisionKind.SAFE))
     left = exempt.with_table(without_code(exempt.table, "activity", "II"))
     assert left.table.find("I", "A") in left.problem.sensitive
 

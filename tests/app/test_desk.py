@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tacita.app.work.desk import Desk, Newest
+from tacita.app.work.desk import Desk, LatestOnly
 from tacita.app.work.open_case import Case, open_case
 from tacita.app.work.workspace import Workspace
 from tacita.examples import example
@@ -29,23 +29,26 @@ def test_typing_in_one_field_is_one_step(workspace: Workspace) -> None:
     desk = Desk(workspace, told.append, never)
     for text in ("threshold(1)", "threshold(12)", "threshold(125)"):
         desk.specify("rule-1", rules={"rule": text})
-    assert workspace.current().rules == ("threshold(125)",)
+    assert workspace.require_case().rules == ("threshold(125)",)
     assert [case.rules for case in told] == [("threshold(1)",), ("threshold(12)",), ("threshold(125)",)]
     workspace.undo()
-    assert workspace.current().rules == ()
+    assert workspace.require_case().rules == ()
     assert not workspace.can_undo
 
 
 def test_each_field_and_each_visit_is_a_step_of_its_own(workspace: Workspace) -> None:
     desk = Desk(workspace, lambda case: None, never)
     desk.specify("rule-1", rules={"rule": "threshold(3)"})
-    desk.settle()
+    desk.end_step()
     desk.specify("rule-1", rules={"rule": "threshold(5)"})
     desk.specify("cost", cost={"by": "unit"})
     workspace.undo()
-    assert (workspace.current().rules, workspace.current().specification.cost.by) == (("threshold(5)",), None)
+    assert (workspace.require_case().rules, workspace.require_case().specification.cost.by) == (
+        ("threshold(5)",),
+        None,
+    )
     workspace.undo()
-    assert workspace.current().rules == ("threshold(3)",)
+    assert workspace.require_case().rules == ("threshold(3)",)
 
 
 def test_what_another_window_changed_is_not_put_back(workspace: Workspace) -> None:
@@ -55,10 +58,10 @@ def test_what_another_window_changed_is_not_put_back(workspace: Workspace) -> No
     )
     one.specify("rule-1", rules={"rule": "threshold(3)"})
     other.specify("rule-1", rules={"rule": "threshold(2)"})
-    assert (told, workspace.current().rules) == (["other"], ("threshold(3)",))
+    assert (told, workspace.require_case().rules) == (["other"], ("threshold(3)",))
     workspace.undo()
     one.specify("rule-1", rules={"rule": "threshold(3) | zeros()"})
-    assert (told, workspace.current().rules) == (["other", "one"], ())
+    assert (told, workspace.require_case().rules) == (["other", "one"], ())
 
 
 def test_what_changes_nothing_is_no_step(workspace: Workspace) -> None:
@@ -79,7 +82,7 @@ def test_the_newest_question_is_answered_and_no_two_at_once() -> None:
         at_work -= 1
         done.append((question, newest.overtaken))
 
-    newest = Newest(work, pause=0.01)
+    newest = LatestOnly(work, pause=0.01)
 
     async def ask() -> None:
         for question in range(5):

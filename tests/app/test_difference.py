@@ -6,7 +6,7 @@ import numpy as np
 
 import tacita as tc
 from tacita.app.sheet import Flag
-from tacita.app.work.view import HIDDEN, view_of_difference
+from tacita.app.work.view import HIDDEN, view_difference
 from tacita.core.exact import UNBOUNDED
 from tacita.core.tables.layout import lay_out
 
@@ -19,7 +19,7 @@ def texts(release: tc.Release) -> dict[int, str]:
     """What is shown of each cell."""
     own = table()
     where = lay_out(own.structure)
-    shown = view_of_difference(tc.Problem(own, tc.Marked([0], 1, 1)), release, where).content().texts
+    shown = view_difference(tc.Problem(own, tc.Marked([0], 1, 1)), release, where).to_content().texts
     return {
         int(where.cells[r, c]): shown[r][c] for r in range(len(where.rows)) for c in range(len(where.columns))
     }
@@ -53,7 +53,7 @@ def test_what_came_out_as_it_was_does_not_stand_out() -> None:
     own = table()
     where = lay_out(own.structure)
     release = tc.Release.rounded(own, 5 * np.rint(own.units / 5).astype(np.int64), 5)
-    view = view_of_difference(tc.Problem(own, tc.Marked([0], 1, 1)), release, where)
+    view = view_difference(tc.Problem(own, tc.Marked([0], 1, 1)), release, where)
     fifty = np.argwhere(where.cells == int(np.flatnonzero(own.units == 50)[0]))[0]
     assert not view.flags[tuple(fifty)] & Flag.OTHER
     nineteen = np.argwhere(where.cells == int(np.flatnonzero(own.units == 19)[0]))[0]

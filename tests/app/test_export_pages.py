@@ -12,7 +12,7 @@ from nicegui import app, ui
 from starlette.responses import FileResponse
 
 import tacita as tc
-from tacita.app.controls.downloads import offer, passing_file
+from tacita.app.controls.downloads import new_download_path, offer_download
 from tacita.app.screens.export.publish_panel import ABOUT
 from tacita.app.screens.result import certificate_panel
 from tacita.app.work.workspace import Workspace
@@ -48,10 +48,10 @@ def test_no_certificate_of_nothing_is_shown(workspace: Workspace) -> None:
 def test_a_file_that_was_fetched_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     offered: list[str] = []
     monkeypatch.setattr(ui.download, "from_url", lambda address, name: offered.append(address))
-    file = passing_file(tmp_path)
+    file = new_download_path(tmp_path)
     file.write_text("true values")
     with ui.element():
-        offer(file, "house.zip")
+        offer_download(file, "internal.zip")
     (route,) = [route for route in app.routes if getattr(route, "path", None) == offered[0]]
     response = route.endpoint()
     assert isinstance(response, FileResponse)
@@ -66,9 +66,9 @@ def test_a_file_that_nobody_fetched_goes_with_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ui.download, "from_url", lambda address, name: None)
-    file = passing_file(tmp_path)
+    file = new_download_path(tmp_path)
     file.write_text("true values")
     with ui.element() as place:
-        offer(file, "house.zip")
+        offer_download(file, "internal.zip")
     asyncio.run(place.client.delete_handlers[-1]())
     assert list(tmp_path.iterdir()) == []

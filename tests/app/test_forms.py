@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.app.controls.forms import read, shown
-from tacita.app.screens.rules.contributor_names import joined, listed
-from tacita.app.work.presets import presets
+from tacita.app.controls.forms import format_value, read_value
+from tacita.app.screens.rules.contributor_names import join_names, split_names
+from tacita.app.work.presets import list_presets
 from tacita.core.errors import InputError
 from tacita.examples import example, example_names
 from tacita.methods import make_method, method_names, options_of
@@ -18,7 +18,7 @@ from tacita.methods.method import Option
 @pytest.mark.parametrize("name", method_names())
 def test_defaults_are_read_as_they_are_shown(name: str) -> None:
     for option in options_of(name):
-        assert read(option, shown(option.default)) == option.default, option.name
+        assert read_value(option, format_value(option.default)) == option.default, option.name
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_defaults_are_read_as_they_are_shown(name: str) -> None:
     ],
 )
 def test_texts_stand_for_values(kind: object, text: str, value: object) -> None:
-    found = read(Option("x", kind, None, ""), text)
+    found = read_value(Option("x", kind, None, ""), text)
     assert found == value
     assert type(found) is type(value)
 
@@ -41,16 +41,16 @@ def test_texts_stand_for_values(kind: object, text: str, value: object) -> None:
 @pytest.mark.parametrize(("kind", "text"), [(int, "2.5"), (float, "2,5"), (int | None, "many"), (bool, "5")])
 def test_other_texts_are_refused_with_what_is_wanted(kind: object, text: str) -> None:
     with pytest.raises(InputError, match=rf"option 'x' must be .*, not '{text}'"):
-        read(Option("x", kind, None, ""), text)
+        read_value(Option("x", kind, None, ""), text)
 
 
 @pytest.mark.parametrize("name", example_names())
 def test_shortcuts_are_made_of_options_that_methods_have(name: str) -> None:
-    offered = presets(example(name).table)
+    offered = list_presets(example(name).table)
     assert len({preset.name for preset in offered}) == len(offered) == 9
     for preset in offered:
         shown_again = {
-            option.name: read(option, shown(preset.options[option.name]))
+            option.name: read_value(option, format_value(preset.options[option.name]))
             for option in options_of(preset.method)
             if option.name in preset.options
         }
@@ -59,7 +59,7 @@ def test_shortcuts_are_made_of_options_that_methods_have(name: str) -> None:
 
 def test_the_subtotal_of_the_shortcut_is_one_of_the_table() -> None:
     problem = example("salazar")
-    chosen = next(preset for preset in presets(problem.table) if "subtotal" in preset.name)
+    chosen = next(preset for preset in list_presets(problem.table) if "subtotal" in preset.name)
     assert chosen.options["subtotals"] == "activity=I+II"
     release = make_method(chosen.method, {**chosen.options, "protected": False}).protect(problem)
     shares = [sum(int(release.value[problem.table.find(a, r)]) for a in ("I", "II")) for r in ("A", "B", "C")]
@@ -69,4 +69,4 @@ def test_the_subtotal_of_the_shortcut_is_one_of_the_table() -> None:
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), min_size=1), max_size=4))
 def test_names_are_listed_as_they_were_joined(names: list[str]) -> None:
     wanted = tuple(name.strip() for name in names if name.strip())
-    assert listed(joined(wanted)) == wanted
+    assert split_names(join_names(wanted)) == wanted

@@ -17,7 +17,7 @@ def page() -> Iterator[Client]:
     """A page of its own, with a place for notices."""
     client = Client(ui.page("/notices"))
     with client:
-        notices.area()
+        notices.show_area()
         yield client
     if not client.is_deleted:
         client.delete()

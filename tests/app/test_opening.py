@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 from tacita import generate
-from tacita.app.work.open_case import Case, Kind, open_case
+from tacita.app.work.exports import save_case
+from tacita.app.work.open_case import Case, DecisionKind, open_case
 from tacita.app.work.opening import (
-    UNTOLD,
-    case_from_files,
-    case_from_path,
-    case_from_text,
-    case_generated,
-    case_of_example,
-    case_of_zeros,
-    dimensions_from_text,
-    notes_on,
+    NO_OPTIONS,
+    generate_case,
+    list_reading_notes,
+    make_empty_case,
+    open_case_at,
+    open_case_of_example,
+    open_case_of_files,
+    open_case_of_text,
+    parse_dimensions,
 )
-from tacita.app.work.parcels import save
 from tacita.core.errors import BoundsError, InputError
 from tacita.core.tables.editing import with_values
 from tacita.core.tables.read_options import ReadOptions
@@ -52,16 +52,16 @@ def sensitive(case: Case) -> list[str]:
 
 
 def test_a_table_file_is_called_like_its_file(tmp_path: Path) -> None:
-    case = case_from_path(write(tmp_path, turnover_csv=CELLS)[0])
+    case = open_case_at(write(tmp_path, turnover_csv=CELLS)[0])
     assert case.name == "turnover"
     assert not len(case.data.levels)
     assert case.table.values[case.table.find("N", "Total")] == 32
 
 
 def test_what_a_file_states_is_kept(tmp_path: Path) -> None:
-    case = case_from_path(write(tmp_path, marked_csv=MARKED)[0])
+    case = open_case_at(write(tmp_path, marked_csv=MARKED)[0])
     assert sensitive(case) == ["region=N, size=s"]
-    assert [case.table.name(cell) for cell in case.decided(Kind.PUBLISH)] == ["region=S, size=s"]
+    assert [case.table.name(cell) for cell in case.list_decided(DecisionKind.PUBLISH)] == ["region=S, size=s"]
     assert case.problem.cost[case.table.find("S", "l")] == 4
 
 
@@ -84,7 +84,7 @@ must_hide = [{{ region = "S", size = "s" }}]
 
 def test_a_project_comes_in_parts_that_ask_the_same(tmp_path: Path) -> None:
     path, _ = write(tmp_path, project_toml=PROJECT.format(rule="threshold(25)"), t_csv=CELLS)
-    case, asked = case_from_path(path), load_project(path).problem()
+    case, asked = open_case_at(path), load_project(path).problem()
     assert case.rules == ("threshold(25)",)
     assert case.attackers == Attackers(("outsider",), within=(1.0, 2.0))
     assert case.specification == load_project(path)
@@ -99,8 +99,8 @@ def test_rules_are_split_where_they_are_joined(tmp_path: Path) -> None:
         project_toml=text.replace('"l" }', '"m" }'),
         t_csv=CELLS.replace(",l,", ",a|b,") + "S,m,50\n",
     )
-    case = case_from_path(path)
-    assert case.decided(Kind.SENSITIVE) == []
+    case = open_case_at(path)
+    assert case.list_decided(DecisionKind.SENSITIVE) == []
     assert same_question(case, load_project(path).problem())
     assert case.rules == (
         "threshold(25)",
@@ -112,7 +112,7 @@ def test_rules_are_split_where_they_are_joined(tmp_path: Path) -> None:
 def test_a_project_keeps_what_its_file_states(tmp_path: Path, rule: str) -> None:
     text = f'[table]\nfile = "t.csv"\n[rules]\n{rule}\nprotection = 30\n'
     path, _ = write(tmp_path, project_toml=text, t_csv=MARKED)
-    case, asked = case_from_path(path), load_project(path).problem()
+    case, asked = open_case_at(path), load_project(path).problem()
     assert len(case.data.levels) == 1
     assert same_question(case, asked)
 
@@ -121,7 +121,7 @@ def test_a_project_with_a_rule_keeps_the_bounds_and_costs_of_its_file(tmp_path: 
     cells = "region,value,lb,ub,cost\nN,12,6,24,1\nS,30,15,60,3\nTotal,42,30,60,7\n"
     project = '[table]\nfile = "t.csv"\n[rules]\nrule = "threshold(15)"\n'
     path, _ = write(tmp_path, project_toml=project, t_csv=cells)
-    case = case_from_path(path)
+    case = open_case_at(path)
     assert same_question(case, load_project(path).problem())
     assert case.problem.outsider.upper[case.table.find("N")] == 24
     assert case.problem.cost[case.table.find()] == 7
@@ -130,18 +130,18 @@ def test_a_project_with_a_rule_keeps_the_bounds_and_costs_of_its_file(tmp_path: 
 def test_a_project_that_names_a_method_begins_with_it(tmp_path: Path) -> None:
     project = '[table]\nfile = "t.csv"\n[protect]\nmethod = "rounding"\noptions = { base = 5 }\n'
     path, _ = write(tmp_path, project_toml=project, t_csv=CELLS)
-    assert case_from_path(path).specification.protect == Protection("rounding", {"base": 5})
+    assert open_case_at(path).specification.protect == Protection("rounding", {"base": 5})
 
 
 def test_a_project_is_opened_by_its_folder(tmp_path: Path) -> None:
     text = PROJECT.format(rule="threshold(25)")
     path, _ = write(tmp_path, project_toml=text, t_csv=CELLS)
-    case = case_from_path(tmp_path)
+    case = open_case_at(tmp_path)
     assert (case.rules, case.specification.folder) == (("threshold(25)",), tmp_path)
     assert same_question(case, load_project(path).problem())
     path.unlink()
     with pytest.raises(InputError, match=r"a folder should hold a project.toml, or A.txt, PSC.txt, VSC.txt"):
-        case_from_path(tmp_path)
+        open_case_at(tmp_path)
 
 
 def test_a_project_is_called_like_its_folder_unless_its_file_has_a_name(
@@ -152,16 +152,18 @@ def test_a_project_is_called_like_its_folder_unless_its_file_has_a_name(
         folder, project_toml=(text := '[table]\nfile = "t.csv"\n'), p_toml=text, t_csv=CELLS
     )
     monkeypatch.chdir(folder)
-    assert [case_from_path(way).name for way in (path, folder, "project.toml", ".")] == ["visits 2025"] * 4
-    assert case_from_path(named).name == "p"
+    assert [open_case_at(way).name for way in (path, folder, "project.toml", ".")] == ["visits 2025"] * 4
+    assert open_case_at(named).name == "p"
     # Where files that were handed over are put meanwhile says nothing.
-    assert case_from_files([path, data]).name == "project"
+    assert open_case_of_files([path, data]).name == "project"
 
 
 def test_negative_values_are_told_with_the_page_that_says_what_everyone_knows(tmp_path: Path) -> None:
-    case = case_from_path(write(tmp_path, t_csv=CELLS.replace("N,s,12", "N,s,-12"))[0])
-    assert "some values are negative: they were taken as amounts, not as counts" in notes_on(case, UNTOLD)
-    assert not any("negative" in note for note in notes_on(case, ReadOptions(counts=False)))
+    case = open_case_at(write(tmp_path, t_csv=CELLS.replace("N,s,12", "N,s,-12"))[0])
+    assert "some values are negative: they were taken as amounts, not as counts" in list_reading_notes(
+        case, NO_OPTIONS
+    )
+    assert not any("negative" in note for note in list_reading_notes(case, ReadOptions(counts=False)))
     told = (
         r"\(region=N, size=s\) is negative, so nobody .*: give the lower bound that everyone knows, or say "
         r"that there is none. Bounds are on the page Rules under 'Everyone knows'"
@@ -171,7 +173,7 @@ def test_negative_values_are_told_with_the_page_that_says_what_everyone_knows(tm
     said = case.specify(attackers={"lower": -inf})
     assert len(said.problem.sensitive) == 0
     # The same words where a file states that cells are not negative, and one is typed that is.
-    marked = case_from_path(write(tmp_path, m_csv=MARKED)[0])
+    marked = open_case_at(write(tmp_path, m_csv=MARKED)[0])
     table = with_values(marked.table, np.array([marked.table.find("N", "s")]), np.array([-12]))
     with pytest.raises(BoundsError, match=told):
         _ = marked.with_table(table).problem
@@ -179,14 +181,14 @@ def test_negative_values_are_told_with_the_page_that_says_what_everyone_knows(tm
 
 
 def test_what_export_saves_as_a_project_folder_opens_again(tmp_path: Path) -> None:
-    case = case_of_example("salazar")
-    save(case, tmp_path / "saved", "project", passing=tmp_path / "passing")
-    assert same_question(case_from_path(tmp_path / "saved"), case.problem)
+    case = open_case_of_example("salazar")
+    save_case(case, tmp_path / "saved", "project", passing=tmp_path / "passing")
+    assert same_question(open_case_at(tmp_path / "saved"), case.problem)
 
 
 def test_a_project_that_says_nothing_of_sensitive_cells_opens(tmp_path: Path) -> None:
     path, _ = write(tmp_path, project_toml='[table]\nfile = "t.csv"\n', t_csv=CELLS)
-    case = case_from_path(path)
+    case = open_case_at(path)
     assert (case.rules, len(case.data.levels), len(case.problem.levels)) == ((), 0, 0)
 
 
@@ -209,26 +211,26 @@ def test_insiders_from_records_are_derived_once(tmp_path: Path) -> None:
         '[rules]\nrule = "frequency(3)"\n[attackers]\nkinds = ["respondents"]\n'
     )
     path, _ = write(tmp_path, project_toml=text, r_csv=records)
-    case, asked = case_from_path(path), load_project(path).problem()
+    case, asked = open_case_at(path), load_project(path).problem()
     assert [i.name for i in case.problem.insiders] == [i.name for i in asked.insiders]
     assert asked.insiders
 
 
 def test_files_together_a_project_with_its_data(tmp_path: Path) -> None:
     paths = write(tmp_path, t_csv=CELLS, project_toml='[table]\nfile = "t.csv"\n')
-    assert case_from_files(paths).specification == load_project(paths[1])
+    assert open_case_of_files(paths).specification == load_project(paths[1])
 
 
 def test_files_together_the_thesis_program(tmp_path: Path) -> None:
     write_thesis(example("thesis-3x4"), tmp_path)
     paths = [tmp_path / name for name in ("VSC.txt", "A.txt", "PSC.txt")]
-    case = case_from_files(paths)
+    case = open_case_of_files(paths)
     assert sensitive(case) == ["row=1, column=1", "row=3, column=4"]
     with pytest.raises(InputError, match=r"^A.txt, line 1: commas .*together with PSC.txt and VSC.txt"):
-        case_from_files(paths[1:2])
+        open_case_of_files(paths[1:2])
     (tmp_path / "VSC.txt").unlink()
     with pytest.raises(InputError, match=r"^VSC.txt: there is no such file"):
-        case_from_files(paths[1:])
+        open_case_of_files(paths[1:])
 
 
 @pytest.mark.parametrize(
@@ -236,14 +238,14 @@ def test_files_together_the_thesis_program(tmp_path: Path) -> None:
 )
 def test_files_together_a_table_with_a_classification(tmp_path: Path, ending: str, tree: str) -> None:
     paths = write(tmp_path, table_csv=CELLS + "E,s,1\n", **{f"region_{ending}": tree})
-    case = case_from_files(paths)
+    case = open_case_of_files(paths)
     assert case.name == "table"
     assert case.table.values[case.table.find("W", "Total")] == 102
     paths[1].rename(tmp_path / f"land.{ending}")
     with pytest.raises(
         InputError, match=rf"'land' is none of the dimensions region, size, so land.{ending} classifies"
     ):
-        case_from_files([paths[0], tmp_path / f"land.{ending}"])
+        open_case_of_files([paths[0], tmp_path / f"land.{ending}"])
 
 
 def test_a_classification_may_be_called_after_its_table_too(tmp_path: Path) -> None:
@@ -251,7 +253,7 @@ def test_a_classification_may_be_called_after_its_table_too(tmp_path: Path) -> N
     region = made.structure.dimensions[0]
     write_table(made, tmp_path / "three.csv")
     write_hierarchy(region.trees[0], tmp_path / f"three-{region.name}.csv")
-    opened = case_from_files(sorted(tmp_path.iterdir())).table.structure.dimensions[0]
+    opened = open_case_of_files(sorted(tmp_path.iterdir())).table.structure.dimensions[0]
     assert opened.codes == region.codes
     assert opened.trees[0].depth.max() == 2
 
@@ -259,15 +261,15 @@ def test_a_classification_may_be_called_after_its_table_too(tmp_path: Path) -> N
 def test_files_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
     paths = write(tmp_path, a_csv=CELLS, b_csv=CELLS, region_hrc="N\nS\n")
     with pytest.raises(InputError, match=r"a.csv, b.csv: choose one table"):
-        case_from_files(paths)
+        open_case_of_files(paths)
     with pytest.raises(InputError, match="no table among the files"):
-        case_from_files(paths[2:])
+        open_case_of_files(paths[2:])
 
 
 def test_complaints_about_uploads_name_the_file_and_line_but_no_folder(tmp_path: Path) -> None:
     paths = write(tmp_path, broken_csv=CELLS.replace("30", "thirty"))
     with pytest.raises(InputError) as caught:
-        case_from_files(paths)
+        open_case_of_files(paths)
     assert str(caught.value).startswith("broken.csv, line 4, column 'value'")
 
 
@@ -276,29 +278,29 @@ def test_how_to_read_is_followed(tmp_path: Path) -> None:
     text += "all;s;4;5,5\nall;l;6;7\nall;all;10;12,6\n"
     path = write(tmp_path, t_csv=text)[0]
     reading = ReadOptions(decimal=",", value="turnover", count="n", total="all", repair=True)
-    table = case_from_path(path, reading).table
+    table = open_case_at(path, reading).table
     assert table.values[table.find("all", "all")] == 12.5
     assert table.count is not None
     with pytest.raises(InputError, match="no option 'decimal'"):
-        case_from_path(write(tmp_path, t_txt="1 2\n3 4\n")[0], ReadOptions(decimal=","))
+        open_case_at(write(tmp_path, t_txt="1 2\n3 4\n")[0], ReadOptions(decimal=","))
     with pytest.raises(InputError, match="a project says itself"):
-        case_from_path(write(tmp_path, project_toml="")[0], ReadOptions(counts=True))
+        open_case_at(write(tmp_path, project_toml="")[0], ReadOptions(counts=True))
 
 
 def test_counts_that_were_taken_for_granted_are_told() -> None:
     text = "1 2\n3 4"
     told, untold = ReadOptions(counts=False), ReadOptions()
-    assert "taken as counts" in notes_on(case_from_text(text, untold), untold)[-1]
-    assert not any("counts" in note for note in notes_on(case_from_text(text, told), told))
-    assert not case_from_text(text, told).table.whole
+    assert "taken as counts" in list_reading_notes(open_case_of_text(text, untold), untold)[-1]
+    assert not any("counts" in note for note in list_reading_notes(open_case_of_text(text, told), told))
+    assert not open_case_of_text(text, told).table.whole
 
 
 def test_a_new_table_is_all_zeros() -> None:
-    case = case_of_zeros(dimensions_from_text("region: North, South\nmonth: 12\n"))
+    case = make_empty_case(parse_dimensions("region: North, South\nmonth: 12\n"))
     assert len(case.table) == 3 * 13
     assert not case.table.values.any()
     assert case.table.find("South", "12") >= 0
-    amounts = case_of_zeros({"row": ["1", "2"]}, counts=False, decimals=2).table
+    amounts = make_empty_case({"row": ["1", "2"]}, counts=False, decimals=2).table
     assert (amounts.whole, amounts.decimals) == (False, 2)
 
 
@@ -314,33 +316,33 @@ def test_a_new_table_is_all_zeros() -> None:
 )
 def test_wrong_dimensions_are_refused(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        case_of_zeros(dimensions_from_text(text))
+        make_empty_case(parse_dimensions(text))
 
 
 def test_what_cannot_be_made_or_found_is_refused_in_words() -> None:
     with pytest.raises(InputError, match="decimals"):
-        case_of_zeros({"row": ["1"]}, counts=False, decimals=500)
+        make_empty_case({"row": ["1"]}, counts=False, decimals=500)
     with pytest.raises(InputError, match="seed"):
-        case_generated((3, 3), "uniform", sensitive=1, seed=-1)
+        generate_case((3, 3), "uniform", sensitive=1, seed=-1)
     with pytest.raises(InputError, match="no such user"):
-        case_from_path("~nobody-of-this-name/table.csv")
+        open_case_at("~nobody-of-this-name/table.csv")
 
 
 def test_generated_values_keep_their_range() -> None:
-    case = case_generated((30, 20), "uniform", sensitive=7, between=(5, 8), kind="magnitudes", seed=3)
+    case = generate_case((30, 20), "uniform", sensitive=7, between=(5, 8), kind="magnitudes", seed=3)
     inner = case.table.values[~case.table.structure.is_total]
     assert (inner.min(), inner.max(), len(case.problem.levels)) == (5, 8, 7)
     assert not case.table.whole
     for between, family in (((8, 5), "uniform"), ((-1, 5), "uniform"), ((1, 5), "fs")):
         with pytest.raises(InputError, match="between"):
-            case_generated((3, 3), family, sensitive=1, between=between)
+            generate_case((3, 3), family, sensitive=1, between=between)
     with pytest.raises(InputError, match="more than 1,000,000 cells"):
-        case_generated((2000, 2000), "uniform", sensitive=1)
+        generate_case((2000, 2000), "uniform", sensitive=1)
 
 
 @pytest.mark.parametrize("name", example_names())
 def test_examples_open(name: str) -> None:
-    assert len(case_of_example(name).problem.levels) == len(example(name).levels) > 0
+    assert len(open_case_of_example(name).problem.levels) == len(example(name).levels) > 0
 
 
 def typed(case: Case, cell: int, value: int) -> Case:
@@ -359,12 +361,12 @@ RULED = '[table]\nfile = "t.csv"\n[rules]\nrule = "threshold(2)"\nprotection = 5
 
 @pytest.mark.parametrize(("text", "wanted"), [(STATUS, (180, 180)), (BOUNDED, (180, 100))])
 def test_levels_in_percent_follow_a_typed_value(tmp_path: Path, text: str, wanted: tuple[int, int]) -> None:
-    opened = case_from_path(write(tmp_path, t_csv=text)[0])
+    opened = open_case_at(write(tmp_path, t_csv=text)[0])
     cell = opened.table.find("N", "s")
     assert levels_at(opened, cell) == (2, 2)
     changed = typed(opened, cell, 900)
     assert levels_at(changed, cell) == wanted
-    again = case_from_path(write(tmp_path, t_csv=text.replace("N,s,10", "N,s,900"))[0])
+    again = open_case_at(write(tmp_path, t_csv=text.replace("N,s,10", "N,s,900"))[0])
     assert levels_at(again, cell) == wanted
     assert levels_at(typed(changed, cell, 0), cell) == (0, 0)
     assert cell in typed(changed, cell, 0).problem.sensitive
@@ -372,7 +374,7 @@ def test_levels_in_percent_follow_a_typed_value(tmp_path: Path, text: str, wante
 
 def test_levels_in_percent_follow_a_value_besides_the_rule_of_a_project(tmp_path: Path) -> None:
     *_, project = write(tmp_path, t_csv=STATUS, p_toml=RULED)
-    opened = case_from_path(project)
+    opened = open_case_at(project)
     cell = opened.table.find("N", "s")
     assert levels_at(opened, cell) == (5, 5)
     assert levels_at(typed(opened, cell, 1000), cell) == (500, 500)
@@ -380,17 +382,17 @@ def test_levels_in_percent_follow_a_value_besides_the_rule_of_a_project(tmp_path
 
 
 def test_levels_in_percent_follow_pasted_and_generated_values() -> None:
-    pasted = case_from_text(STATUS.replace(",", "\t"))
+    pasted = open_case_of_text(STATUS.replace(",", "\t"))
     cell = pasted.table.find("N", "s")
     assert levels_at(typed(pasted, cell, 1000), cell) == (200, 200)
-    made = case_generated([4, 5], "uniform", sensitive=3, protection=30, seed=1)
+    made = generate_case([4, 5], "uniform", sensitive=3, protection=30, seed=1)
     cell = int(made.problem.sensitive[0])
     assert levels_at(typed(made, cell, 1000), cell) == (300, 300)
 
 
 def test_amounts_of_a_file_stay_when_a_value_is_typed(tmp_path: Path) -> None:
     text = "region,size,value,status,lpl,upl\nN,s,10,u,3,4\nN,l,20,u,,\nS,s,30,s,,\nS,l,40,s,,\n"
-    opened = case_from_path(write(tmp_path, t_csv=text)[0])
+    opened = open_case_at(write(tmp_path, t_csv=text)[0])
     amounts, percent = opened.table.find("N", "s"), opened.table.find("N", "l")
     changed = typed(typed(opened, amounts, 1000), percent, 1000)
     assert levels_at(changed, amounts) == (3, 4)

@@ -12,19 +12,19 @@ from nicegui import ui
 
 from tacita.app.controls import notices
 from tacita.app.controls.runs import choose_run
-from tacita.app.screens.export.places import PlaceField
+from tacita.app.screens.export.place_field import PlaceField
 from tacita.app.screens.protect.run_card import RunCard
 from tacita.app.screens.protect.run_cards import RunCards
-from tacita.app.screens.protect.screen import Bench, refuse_misfits
+from tacita.app.screens.protect.screen import ProtectScreen, refuse_misfits
 from tacita.app.screens.rules.rule_list import RuleList
 from tacita.app.screens.table.cell_panel import CellPanel
 from tacita.app.screens.table.screen import TableScreen
-from tacita.app.work.about_cell import about
+from tacita.app.work.cell_facts import describe_cell
 from tacita.app.work.desk import Desk
 from tacita.app.work.job import Job, State
-from tacita.app.work.open_case import Decision, Kind, open_case
-from tacita.app.work.opening import case_from_path
-from tacita.app.work.view import Judged
+from tacita.app.work.open_case import Decision, DecisionKind, open_case
+from tacita.app.work.opening import open_case_at
+from tacita.app.work.view import Sensitivity
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
 from tacita.core.outcome import Outcome, Status
@@ -59,7 +59,7 @@ def test_the_folder_of_a_user_whom_nobody_knows_is_refused_in_the_same_words_whe
     with pytest.raises(InputError, match="no such user") as writing:
         _ = field.path
     with pytest.raises(InputError, match="no such user") as reading:
-        case_from_path(typed)
+        open_case_at(typed)
     assert str(writing.value) == str(reading.value)
 
 
@@ -77,7 +77,7 @@ def test_a_run_that_another_window_removed_takes_its_card_with_it(workspace: Wor
 def test_a_run_that_ends_while_its_card_is_drawn_is_looked_at_once_more(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = Job(1, workspace.current(), "suppression", {})
+    job = Job(1, workspace.require_case(), "suppression", {})
     job.state = State.AUDITING
     workspace.jobs.append(job)
     draw = RunCard.update
@@ -101,7 +101,7 @@ def test_the_choice_of_a_run_offers_only_runs_that_are_there(workspace: Workspac
     runs = [workspace.start("suppression", {}) for _ in range(2)]
     workspace.forget(runs[1])
     with ui.element():
-        notices.area()
+        notices.show_area()
         RunCards(workspace, lambda _: None).show_result(runs[1])
     with ui.element() as page:
         assert choose_run(workspace) is runs[0]
@@ -123,11 +123,11 @@ def test_no_two_rules_have_the_same_number(workspace: Workspace) -> None:
 
 
 def test_the_attack_on_a_run_ends_with_the_run(workspace: Workspace) -> None:
-    case = workspace.current()
+    case = workspace.require_case()
     done = Job(1, case, "suppression", {})
     done.carry_out()
     screen = object.__new__(TableScreen)
-    screen._judged, screen._attack = Judged.of(case), None
+    screen._judged, screen._attack = Sensitivity.find(case), None
     hidden = screen._attacker(done)
     assert hidden is not None
     assert hidden is screen._attacker(done)
@@ -146,16 +146,16 @@ def texts_of(place: ui.element) -> list[str]:
 def test_the_panel_says_of_an_exempt_cell_what_would_hit_it() -> None:
     case = open_case(example("nchs"), "nchs")
     hit, other = int(case.problem.sensitive[0]), 1
-    case = case.decide([hit, other], Decision(Kind.SAFE))
+    case = case.decide([hit, other], Decision(DecisionKind.SAFE))
     with ui.element() as page:
-        asyncio.run(CellPanel().show(about(case, Judged.of(case), hit), None, ""))
+        asyncio.run(CellPanel().show(describe_cell(case, Sensitivity.find(case), hit), None, ""))
     texts = texts_of(page)
     assert "□ exempt by hand" in texts
     assert "marked: not sensitive" not in texts
     assert any(text.startswith("threshold 5: ") for text in texts)
     assert "Levels" not in texts
     with ui.element() as page:
-        asyncio.run(CellPanel().show(about(case, Judged.of(case), other), None, ""))
+        asyncio.run(CellPanel().show(describe_cell(case, Sensitivity.find(case), other), None, ""))
     assert "marked: not sensitive" in texts_of(page)
     assert "□ exempt by hand" not in texts_of(page)
 
@@ -163,7 +163,9 @@ def test_the_panel_says_of_an_exempt_cell_what_would_hit_it() -> None:
 def test_numbers_of_the_table_stand_in_the_panel_as_in_the_sheet() -> None:
     case = open_case(Table.from_array([[1467, 1200], [2500, 7]], counts=False), "case")
     with ui.element() as page:
-        asyncio.run(CellPanel().show(about(case, Judged.of(case), case.table.find("1", "1")), None, ""))
+        asyncio.run(
+            CellPanel().show(describe_cell(case, Sensitivity.find(case), case.table.find("1", "1")), None, "")
+        )
     assert texts_of(page).count("1467") == 2, "the value, and what hiding it costs"
     assert not any("1,467" in text for text in texts_of(page))
 
@@ -185,7 +187,7 @@ def test_the_gap_is_the_same_in_every_place(
 ) -> None:
     assert f"{Outcome(Status.FEASIBLE, loss, bound).gap:.2%}" == wanted
     assert describe_progress(Event("searching", incumbent=loss, bound=bound)).endswith(f"gap {wanted}")
-    job = Job(1, workspace.current(), "suppression", {})
+    job = Job(1, workspace.require_case(), "suppression", {})
     job._listen(Event("searching", incumbent=loss, bound=bound))
     workspace.jobs.append(job)
     with ui.element() as page:
@@ -197,8 +199,8 @@ def test_the_gap_is_the_same_in_every_place(
 
 def test_the_method_that_is_chosen_already_keeps_its_options(workspace: Workspace) -> None:
     with ui.element() as page:
-        notices.area()
-        bench = Bench(workspace)
+        notices.show_area()
+        bench = ProtectScreen(workspace)
         bench._pick("rounding")
         base = next(part for part in page.descendants() if part.props.get("data-testid") == "option-base")
         assert isinstance(base, ui.input)
@@ -225,7 +227,7 @@ def test_what_no_run_could_use_is_refused_before_it_runs(
     workspace: Workspace, method: str, options: dict[str, int | str], why: str
 ) -> None:
     with pytest.raises(InputError, match=why):
-        refuse_misfits(workspace.current().problem, method, options)
+        refuse_misfits(workspace.require_case().problem, method, options)
 
 
 @pytest.mark.parametrize(
@@ -240,4 +242,4 @@ def test_what_no_run_could_use_is_refused_before_it_runs(
 def test_what_a_run_can_use_is_not_refused(
     workspace: Workspace, method: str, options: dict[str, int | str]
 ) -> None:
-    refuse_misfits(workspace.current().problem, method, options)
+    refuse_misfits(workspace.require_case().problem, method, options)

@@ -11,16 +11,16 @@ import pyarrow.parquet as pq
 import pytest
 import xlsxwriter
 
+from tacita.app.work.exports import export_run
 from tacita.app.work.job import Job, State
-from tacita.app.work.opening import case_from_path, case_from_text
-from tacita.app.work.parcels import pack
+from tacita.app.work.opening import open_case_at, open_case_of_text
 from tacita.app.work.records import (
     Choice,
-    RecordsAtHand,
-    case_of_records,
-    records_from_files,
-    records_from_path,
-    records_from_text,
+    RecordsFile,
+    find_records_among,
+    find_records_at,
+    find_records_in_text,
+    tabulate_records,
 )
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError, RepeatedCellError
@@ -40,14 +40,14 @@ TREE = "parent,child\nTotal,West\nTotal,03\nWest,01\nWest,02\n"
 CHOICE = Choice(("region", "size"), "turnover", "firm", where="turnover IS NOT NULL")
 
 
-def handed_over(folder: Path, **files: str) -> RecordsAtHand:
+def handed_over(folder: Path, **files: str) -> RecordsFile:
     """Files by name, ``a_csv`` being ``a.csv``, as if they had been uploaded."""
     opened = folder / "session" / "opened"
     opened.mkdir(parents=True)
     paths = [opened / name.replace("_", ".") for name in files]
     for path, text in zip(paths, files.values(), strict=True):
         path.write_text(text, encoding="utf-8")
-    return records_from_files(paths)
+    return find_records_among(paths)
 
 
 def test_a_file_tells_what_its_columns_hold(tmp_path: Path) -> None:
@@ -64,18 +64,18 @@ def test_a_file_tells_what_its_columns_hold(tmp_path: Path) -> None:
 def test_a_decimal_comma_makes_numbers_where_it_is_said(tmp_path: Path) -> None:
     path = tmp_path / "firms.csv"
     path.write_text("region;turnover\nN;1,5\nS;2\n")
-    assert not records_from_path(path).seen.columns[1].numbers
-    found = records_from_path(path, ReadOptions(decimal=","))
+    assert not find_records_at(path).seen.columns[1].numbers
+    found = find_records_at(path, ReadOptions(decimal=","))
     assert found.seen.columns[1].numbers
-    assert records_from_path(path).with_decimal(",") == found
-    case = case_of_records(found, Choice(("region",), "turnover"))
+    assert find_records_at(path).with_decimal(",") == found
+    case = tabulate_records(found, Choice(("region",), "turnover"))
     assert case.table.values[case.table.find("Total")] == 3.5
 
 
 def test_the_table_of_a_choice_is_what_the_core_tabulates(tmp_path: Path) -> None:
     records = handed_over(tmp_path, firms_csv=FIRMS)
     choice = replace(CHOICE, holding="group", weight="weight")
-    case = case_of_records(records, choice)
+    case = tabulate_records(records, choice)
     wanted = tabulate(
         records.path, ["region", "size"], "turnover", "firm", "group", "weight", 5, where=choice.where
     )
@@ -91,12 +91,12 @@ def test_the_table_of_a_choice_is_what_the_core_tabulates(tmp_path: Path) -> Non
 def test_without_values_respondents_or_records_are_counted(tmp_path: Path) -> None:
     records = handed_over(tmp_path, firms_csv=FIRMS)
     for choice, total in ((Choice(("group",)), 5), (Choice(("group",), respondent="firm"), 3)):
-        table = case_of_records(records, choice).table
+        table = tabulate_records(records, choice).table
         assert (table.whole, table.values[table.find("Total")]) == (True, total)
 
 
 def test_dimensions_stand_in_the_chosen_order(tmp_path: Path) -> None:
-    table = case_of_records(
+    table = tabulate_records(
         handed_over(tmp_path, firms_csv=FIRMS), replace(CHOICE, by=("size", "region"))
     ).table
     assert [dimension.name for dimension in table.structure.dimensions] == ["size", "region"]
@@ -105,9 +105,9 @@ def test_dimensions_stand_in_the_chosen_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize("called", ["region_csv", "firms-region_csv"])
 def test_classifications_handed_over_are_used_unless_they_are_not_wanted(tmp_path: Path, called: str) -> None:
     records = handed_over(tmp_path, **{called: TREE, "firms_csv": FIRMS})
-    table = case_of_records(records, CHOICE).table
+    table = tabulate_records(records, CHOICE).table
     assert table.values[table.find("West", "Total")] == 19.75
-    flat = case_of_records(records, replace(CHOICE, classified=False)).table
+    flat = tabulate_records(records, replace(CHOICE, classified=False)).table
     assert "West" not in flat.structure.dimensions[0].codes
 
 
@@ -115,7 +115,7 @@ def test_classifications_beside_a_path_are_found_by_the_names_of_columns(tmp_pat
     (tmp_path / "firms.csv").write_text(FIRMS)
     (tmp_path / "region.csv").write_text(TREE)
     (tmp_path / "size.csv").write_text("no,tree\n1,2\n")
-    assert records_from_path(tmp_path / "firms.csv").classifications == {"region": [tmp_path / "region.csv"]}
+    assert find_records_at(tmp_path / "firms.csv").classifications == {"region": [tmp_path / "region.csv"]}
 
 
 @pytest.mark.parametrize("ending", ["parquet", "xlsx"])
@@ -129,9 +129,9 @@ def test_parquet_and_workbooks_give_the_same_table(tmp_path: Path, ending: str) 
             sheet = book.add_worksheet()
             for c, (name, values) in enumerate(columns.items()):
                 sheet.write_column(0, c, [name, *values])
-    records = records_from_path(path)
+    records = find_records_at(path)
     assert [column.missing for column in records.seen.columns] == [0, 0, 1]
-    table = case_of_records(
+    table = tabulate_records(
         records, Choice(("region",), "turnover", "firm", where="firm <> 'z' AND region < 2")
     ).table
     assert table.structure.dimensions[0].codes == ("Total", "1")
@@ -141,9 +141,9 @@ def test_parquet_and_workbooks_give_the_same_table(tmp_path: Path, ending: str) 
 def test_what_cannot_be_tabulated_is_told_by_the_name_of_its_file(tmp_path: Path) -> None:
     records = handed_over(tmp_path, firms_csv=FIRMS)
     with pytest.raises(InputError, match="choose at least one"):
-        case_of_records(records, Choice())
+        tabulate_records(records, Choice())
     with pytest.raises(InputError) as caught:
-        case_of_records(records, replace(CHOICE, value="firm", where=None))
+        tabulate_records(records, replace(CHOICE, value="firm", where=None))
     assert str(caught.value).startswith("firms.csv, ")
     assert "'x' in column 'firm' is not a number" in str(caught.value)
     # Nothing is left of it.
@@ -152,9 +152,9 @@ def test_what_cannot_be_tabulated_is_told_by_the_name_of_its_file(tmp_path: Path
 
 def test_files_that_are_no_records_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"notes.docx: records are read from .csv"):
-        records_from_path(tmp_path / "notes.docx")
+        find_records_at(tmp_path / "notes.docx")
     with pytest.raises(InputError, match=r"absent.csv: there is no such file"):
-        records_from_path(tmp_path / "absent.csv")
+        find_records_at(tmp_path / "absent.csv")
     with pytest.raises(InputError, match=r"land.hrc is called like none of the columns region, size"):
         handed_over(tmp_path, firms_csv=FIRMS, land_hrc="N\nS\n")
     with pytest.raises(InputError, match="no records among the files"):
@@ -165,12 +165,12 @@ def test_rows_that_repeat_a_cell_are_told_as_records(tmp_path: Path) -> None:
     text = "region,size,value\nN,s,1\nN,s,2\n"
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(RepeatedCellError, match="tabulate the records"):
-        case_from_path(tmp_path / "t.csv")
+        open_case_at(tmp_path / "t.csv")
     with pytest.raises(RepeatedCellError):
-        case_from_text(text.replace(",", "\t"))
-    pasted = records_from_text(text.replace(",", "\t"), tmp_path)
+        open_case_of_text(text.replace(",", "\t"))
+    pasted = find_records_in_text(text.replace(",", "\t"), tmp_path)
     assert pasted.seen.names == ("region", "size", "value")
-    assert case_of_records(pasted, Choice(("region",), "value")).table.values.max() == 3
+    assert tabulate_records(pasted, Choice(("region",), "value")).table.values.max() == 3
 
 
 @pytest.mark.parametrize("stays", [True, False])
@@ -180,12 +180,12 @@ def test_an_export_repeats_what_was_tabulated(tmp_path: Path, stays: bool) -> No
     folder = tmp_path if stays else workspace.folder
     path = folder / "firms.parquet"
     pq.write_table(made.records, path)
-    records = records_from_path(path) if stays else records_from_files([path])
-    case = case_of_records(records, Choice(("region", "size"), "value", "respondent"))
+    records = find_records_at(path) if stays else find_records_among([path])
+    case = tabulate_records(records, Choice(("region", "size"), "value", "respondent"))
     done = Job(1, case.with_rules(["p-percent(10)", "frequency(3)"]), "suppression", {})
     done.carry_out()
     assert done.state is State.SAFE, done.error
-    pack(done, tmp_path / "out", ["csv"], passing=workspace.folder)
+    export_run(done, tmp_path / "out", ["csv"], passing=workspace.folder)
     workspace.close()
     project = load_project(tmp_path / "out" / "internal" / "project.toml")
     assert project.table is not None

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacita as tc
+from tacita.app.work.exports import export_run, save_case
 from tacita.app.work.job import Job
-from tacita.app.work.open_case import Case, Decision, Kind, open_case
-from tacita.app.work.opening import case_from_path
-from tacita.app.work.parcels import pack, save
+from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
+from tacita.app.work.opening import open_case_at
 from tacita.cli import main
 from tacita.core.tables.editing import without_code
 from tacita.specification.differences import differences
@@ -47,17 +47,17 @@ def opened(folder: Path, text: str = PROJECT) -> Case:
     folder.mkdir()
     (folder / "cells.csv").write_text(CELLS)
     (folder / "project.toml").write_text(text)
-    return case_from_path(folder)
+    return open_case_at(folder)
 
 
 def test_decisions_and_wishes_are_opened(tmp_path: Path) -> None:
     case = opened(tmp_path / "one")
     find = case.table.find
     assert case.decisions == {
-        find("W", "b"): Decision(Kind.SENSITIVE),
-        find("S", "c"): Decision(Kind.SENSITIVE, 1, 2),
-        find("N", "a"): Decision(Kind.SAFE),
-        find("S", "b"): Decision(Kind.PUBLISH, exempt=True),
+        find("W", "b"): Decision(DecisionKind.SENSITIVE),
+        find("S", "c"): Decision(DecisionKind.SENSITIVE, 1, 2),
+        find("N", "a"): Decision(DecisionKind.SAFE),
+        find("S", "b"): Decision(DecisionKind.PUBLISH, exempt=True),
     }
     assert case.specification == load_project(tmp_path / "one" / "project.toml")
     assert differences(case.problem, load_project(tmp_path / "one" / "project.toml").problem()) == []
@@ -65,7 +65,7 @@ def test_decisions_and_wishes_are_opened(tmp_path: Path) -> None:
 
 def test_what_was_opened_is_saved_without_a_word_lost(tmp_path: Path) -> None:
     case = opened(tmp_path / "one")
-    assert save(case, tmp_path / "two", "project", passing=tmp_path / "session").notes == ()
+    assert save_case(case, tmp_path / "two", "project", passing=tmp_path / "session").notes == ()
     before, after = (load_project(tmp_path / name / "project.toml") for name in ("one", "two"))
     for section in ("attackers", "cost", "output"):
         assert getattr(after, section) == getattr(before, section)
@@ -74,7 +74,7 @@ def test_what_was_opened_is_saved_without_a_word_lost(tmp_path: Path) -> None:
     assert {str(mark) for mark in after.rules.sensitive} == {str(mark) for mark in before.rules.sensitive}
     for name in ("method", "options", "seed", "time_limit"):
         assert getattr(after.protect, name) == getattr(before.protect, name)
-    assert case_from_path(tmp_path / "two").decisions == case.decisions
+    assert open_case_at(tmp_path / "two").decisions == case.decisions
 
 
 def test_a_project_that_says_nothing_of_its_protection_goes_on_so(tmp_path: Path) -> None:
@@ -88,12 +88,14 @@ def test_a_project_that_says_nothing_of_its_protection_goes_on_so(tmp_path: Path
 def test_the_command_line_gives_the_release_of_the_app(tmp_path: Path, method: str) -> None:
     text = PROJECT.replace("unbiased-rounding", method)
     case = opened(tmp_path / "one", text if method != "suppression" else text.replace("options", "#"))
-    save(case, tmp_path / "two", "project", passing=tmp_path / "session")
+    save_case(case, tmp_path / "two", "project", passing=tmp_path / "session")
     said = case.specification.protect
     job = Job(1, case, method, said.options, seed=said.seed, time_limit=said.time_limit)
     job.carry_out()
     assert job.audit is not None
-    pack(job, tmp_path / "app", ["csv"], "to be compared with another one", passing=tmp_path / "session")
+    export_run(
+        job, tmp_path / "app", ["csv"], "to be compared with another one", passing=tmp_path / "session"
+    )
     release = tc.read_release(tmp_path / "app" / "publication" / "release.csv", case.table)
     codes = [main(["protect", str(tmp_path / name)]) for name in ("one", "two")]
     assert codes == [0 if job.audit.safe else 2] * 2
@@ -118,14 +120,14 @@ def test_decisions_on_a_table_of_microdata_refer_to_them_on(tmp_path: Path) -> N
         '[table]\nmicrodata = "records.parquet"\nby = ["industry", "region"]\nvalue = "value"\n'
         'respondent = "respondent"\n[rules]\nrule = "p-percent(20)"\n[attackers]\nkinds = ["respondents"]\n'
     )
-    case = case_from_path(tmp_path / "project.toml")
+    case = open_case_at(tmp_path / "project.toml")
     hit = case.problem.sensitive.tolist()[0]
     free = [c for c in range(len(case.table)) if not case.problem.levels.sensitive[c]][-1]
-    case = case.decide([hit], Decision(Kind.SAFE)).decide([free], Decision(Kind.SENSITIVE))
-    written = save(case, tmp_path / "two", "project", passing=tmp_path / "session")
+    case = case.decide([hit], Decision(DecisionKind.SAFE)).decide([free], Decision(DecisionKind.SENSITIVE))
+    written = save_case(case, tmp_path / "two", "project", passing=tmp_path / "session")
     assert written.notes == ()
     assert [path.name for path in written.paths] == ["project.toml"]
-    again = case_from_path(tmp_path / "two")
+    again = open_case_at(tmp_path / "two")
     assert (again.decisions, again.rules, again.attackers) == (case.decisions, case.rules, case.attackers)
     assert differences(case.problem, again.problem) == []
 
@@ -175,21 +177,21 @@ def tabulated(folder: Path, rules: str) -> Path:
 def test_marks_of_all_kinds_leave_a_project_with_its_microdata(tmp_path: Path, rule: str, marks: str) -> None:
     path = tabulated(tmp_path / "one", f'rule = "{rule}"\n{DECIDED}{marks}')
     before = load_project(path).problem()
-    case = case_from_path(path)
+    case = open_case_at(path)
     assert differences(before, case.problem) == []
-    written = save(case, tmp_path / "two", "project", passing=tmp_path / "session")
+    written = save_case(case, tmp_path / "two", "project", passing=tmp_path / "session")
     assert written.notes == ()
     assert [file.name for file in written.paths] == ["project.toml"]
     assert differences(before, load_project(tmp_path / "two" / "project.toml").problem()) == []
-    again = case_from_path(tmp_path / "two")
+    again = open_case_at(tmp_path / "two")
     assert (again.decisions, again.rules) == (case.decisions, case.rules)
 
 
 def test_percentages_beside_larger_levels_of_a_rule_are_kept(tmp_path: Path) -> None:
     """Nothing asks for them today: the values of tomorrow may."""
     mark = 'sensitive = [{ region = "N", size = "a", protection = 1 }]\n'
-    case = case_from_path(tabulated(tmp_path / "one", f'rule = "p-percent(60)"\n{mark}'))
-    save(case, tmp_path / "two", "project", passing=tmp_path / "session")
+    case = open_case_at(tabulated(tmp_path / "one", f'rule = "p-percent(60)"\n{mark}'))
+    save_case(case, tmp_path / "two", "project", passing=tmp_path / "session")
     (entry,) = load_project(tmp_path / "two" / "project.toml").rules.sensitive
     assert entry.protection == 1
 
@@ -212,11 +214,11 @@ def test_a_rule_that_needs_the_microdata_takes_no_decision_with_it(
     """The table is written alone: what such a rule hits is marked in it, also below an exemption."""
     marks = 'waived = ["F2"]\nsensitive = [{ region = "N", size = "b" }]\n'
     path = tabulated(tmp_path / "one", f'rule = "{rules}"\n{DECIDED}{marks}')
-    case = case_from_path(path).specify(table=None)
+    case = open_case_at(path).specify(table=None)
     assert case.problem.exempt.sum() == 1
-    notes = save(case, tmp_path / "two", "project", passing=tmp_path / "session").notes
+    notes = save_case(case, tmp_path / "two", "project", passing=tmp_path / "session").notes
     assert f"marked in the table instead: {gone} (" in notes[0]
-    again = case_from_path(tmp_path / "two")
+    again = open_case_at(tmp_path / "two")
     assert differences(case.problem, again.problem) == []
     assert again.decisions == case.decisions
     assert again.specification.rules.waived == case.specification.rules.waived
@@ -255,12 +257,12 @@ class Elsewhere(tc.rules.Rule):
 
 def test_a_total_that_becomes_one_with_its_part_is_no_longer_exempt() -> None:
     table = tc.Table.from_array([[2, 20], [30, 3]], names=("row", "column"))
-    exempt = Decision(Kind.HIDE, exempt=True)
+    exempt = Decision(DecisionKind.HIDE, exempt=True)
     case = open_case(table, "x").decide([table.find("1", "Total"), table.find("2", "1")], exempt)
     left = case.with_table(without_code(table, "column", "2"))
     # Of the part nobody said that it is safe: that it is hidden stays, as that takes nothing from it.
-    assert left.decisions[left.table.find("1", "Total")] == Decision(Kind.HIDE)
-    assert left.safe == []
+    assert left.decisions[left.table.find("1", "Total")] == Decision(DecisionKind.HIDE)
+    assert left.exempt_cells == []
 
 
 OWNED = """region,size,firm,group,turnover
@@ -287,10 +289,10 @@ def test_coalitions_of_holdings_are_kept(tmp_path: Path) -> None:
     )
     asked = load_project(folder / "project.toml").problem()
     assert "2 coalitions" in asked.considered.text
-    case = case_from_path(folder)
+    case = open_case_at(folder)
     assert case.attackers.holding_coalitions == (("G", "K"),)
     assert open_case(asked, "owned").attackers.holding_coalitions == (("G", "K"),)
-    save(case, tmp_path / "two", "project", passing=tmp_path / "passing")
+    save_case(case, tmp_path / "two", "project", passing=tmp_path / "passing")
     again = load_project(tmp_path / "two" / "project.toml")
     assert again.attackers.holding_coalitions == (("G", "K"),)
     assert again.problem().considered == asked.considered == case.problem.considered

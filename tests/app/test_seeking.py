@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.app.work.seeking import seek
-from tacita.app.work.view import Arrangement, place_of
+from tacita.app.work.seek_cell import seek
+from tacita.app.work.view import Arrangement, find_place
 from tacita.core.tables.linked import link
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
@@ -18,10 +18,10 @@ def walk(structure: Structure, cells: list[int], arrangement: Arrangement, step:
     """The cells that are met when one goes on from the first place as often as there are cells."""
     met, place = [], (0, 0)
     for _ in cells:
-        where = arrangement.of(structure)
+        where = arrangement.lay_out(structure)
         found = seek(np.array(cells), step, arrangement, where, *place)
-        arrangement = arrangement.toward(structure, found.cell)
-        shown = place_of(arrangement.of(structure), found.cell)
+        arrangement = arrangement.shift_to(structure, found.cell)
+        shown = find_place(arrangement.lay_out(structure), found.cell)
         assert shown is not None
         met.append(found.cell)
         place = shown
@@ -50,7 +50,7 @@ def test_the_order_is_row_by_row_and_then_slice_by_slice() -> None:
 
 
 def test_from_an_empty_place_one_goes_on_from_there() -> None:
-    where = Arrangement().of(random_table((3, 3), "uniform", zeros=0.5, seed=3).structure)
+    where = Arrangement().lay_out(random_table((3, 3), "uniform", zeros=0.5, seed=3).structure)
     before, after = where.cells[0, 1], where.cells[2, 2]
     assert where.cells[1, 1] < 0 <= min(before, after)
     for step, cell, number in ((1, after, 2), (-1, before, 1)):

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.app.screens.result.beside import counted
+from tacita.app.screens.result.side_by_side import count_kinds
 from tacita.app.sheet import Entry, Flag
-from tacita.app.work.entries import entered
-from tacita.app.work.open_case import Case, Decision, Kind, open_case
-from tacita.app.work.view import Arrangement, Judged, View, block, view_of_case, view_of_release
+from tacita.app.work.entries import enter
+from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
+from tacita.app.work.view import Arrangement, Sensitivity, View, find_block, view_case, view_release
 from tacita.core.exact import UNBOUNDED
 from tacita.core.release import Mark, Release
 from tacita.core.tables.editing import renamed_dimension, with_code
@@ -30,27 +30,31 @@ def small() -> Table:
 
 
 def seen(case: Case, arrangement: Arrangement | None = None) -> View:
-    where = (arrangement or Arrangement()).of(case.table.structure)
-    judged = Judged.of(case)
-    return view_of_case(case, judged.levels, where, judged.exempt)
+    where = (arrangement or Arrangement()).lay_out(case.table.structure)
+    judged = Sensitivity.find(case)
+    return view_case(case, judged.levels, where, judged.exempt)
 
 
 def texts(view: View) -> list[list[str]]:
-    return [list(row) for row in view.content().texts]
+    return [list(row) for row in view.to_content().texts]
 
 
 def test_numbers_stand_where_their_codes_cross() -> None:
     view = seen(open_case(small(), "case"))
     assert [line.code for line in view.layout.rows] == ["N", "S", "Total"]
     assert texts(view) == [["5", "10", "15"], ["20", "40", "60"], ["25", "50", "75"]]
-    assert view.content().row_title == "region"
-    assert view.content().column_title == "sex"
+    assert view.to_content().row_title == "region"
+    assert view.to_content().column_title == "sex"
 
 
 def test_flags_say_what_is_sensitive_decided_and_a_sum() -> None:
     table = small()
     case = open_case(table, "case")
-    for codes, kind in ((("N", "f"), Kind.SENSITIVE), (("S", "f"), Kind.PUBLISH), (("S", "m"), Kind.HIDE)):
+    for codes, kind in (
+        (("N", "f"), DecisionKind.SENSITIVE),
+        (("S", "f"), DecisionKind.PUBLISH),
+        (("S", "m"), DecisionKind.HIDE),
+    ):
         case = case.decide([table.find(*codes)], Decision(kind))
     view = seen(case)
     assert view.flags.tolist() == [
@@ -64,29 +68,35 @@ def test_a_cell_is_exempt_where_something_would_make_it_sensitive() -> None:
     """By a rule; not where nothing hits it, though it is declared safe all the same."""
     table = Table.from_array([[5, 10], [20, 40]])
     hit, other = table.find("1", "1"), table.find("2", "2")
-    case = open_case(table, "case").with_rules(["threshold(6)"]).decide([hit, other], Decision(Kind.SAFE))
-    judged = Judged.of(case)
+    case = (
+        open_case(table, "case")
+        .with_rules(["threshold(6)"])
+        .decide([hit, other], Decision(DecisionKind.SAFE))
+    )
+    judged = Sensitivity.find(case)
     assert np.flatnonzero(judged.exempt).tolist() == [hit]
     assert np.array_equal(judged.exempt, case.problem.exempt)
     assert seen(case).flags[:2, :2].tolist() == [[Flag.EXEMPT, 0], [0, 0]]
-    published = case.decide([hit], Decision(Kind.PUBLISH, exempt=True))
+    published = case.decide([hit], Decision(DecisionKind.PUBLISH, exempt=True))
     assert seen(published).flags[0, 0] == Flag.EXEMPT | Flag.PUBLISH
 
 
 def test_what_the_file_marked_is_exempt_before_rules_are_asked() -> None:
     case = open_case(example("thesis-10x15"), "thesis")
     marked = int(case.problem.sensitive[0])
-    case = case.decide([marked], Decision(Kind.SAFE))
-    for judged in (Judged.at_a_glance(case), Judged.of(case)):
+    case = case.decide([marked], Decision(DecisionKind.SAFE))
+    for judged in (Sensitivity.guess(case), Sensitivity.find(case)):
         assert np.flatnonzero(judged.exempt).tolist() == [marked]
         assert marked not in judged.levels.cells
 
 
 def test_exempt_cells_are_seen_also_where_the_case_is_refused() -> None:
     case = open_case(example("nchs"), "nchs")
-    spared, against = Judged.of(case).levels.cells.tolist()[:2]
-    case = case.decide([spared], Decision(Kind.SAFE)).decide([against], Decision(Kind.PUBLISH))
-    judged = Judged.of(case)
+    spared, against = Sensitivity.find(case).levels.cells.tolist()[:2]
+    case = case.decide([spared], Decision(DecisionKind.SAFE)).decide(
+        [against], Decision(DecisionKind.PUBLISH)
+    )
+    judged = Sensitivity.find(case)
     assert judged.problem is None
     assert np.flatnonzero(judged.exempt).tolist() == [spared]
 
@@ -126,27 +136,27 @@ def test_an_arrangement_survives_what_is_gone() -> None:
     table = random_table((2, 3, 2), "uniform", zeros=0.0)
     first, second, third = (dimension.name for dimension in table.structure.dimensions)
     chosen = Arrangement(rows=third, columns=first, fixed={second: "no such code"}, part="no such part")
-    where = chosen.of(table.structure)
+    where = chosen.lay_out(table.structure)
     assert (where.row_dimension, where.column_dimension, where.fixed[1]) == (2, 0, "Total")
-    renamed = chosen.of(renamed_dimension(table, third, "other").structure)
+    renamed = chosen.lay_out(renamed_dimension(table, third, "other").structure)
     assert (renamed.row_dimension, renamed.column_dimension) == (1, 0)
 
 
 def test_a_dimension_that_runs_along_the_table_is_not_held_too() -> None:
     table = small()
-    where = Arrangement(fixed={"sex": "f"}).of(table.structure)
+    where = Arrangement(fixed={"sex": "f"}).lay_out(table.structure)
     assert where.fixed == {}
 
 
 @given(st.integers(0, 3), st.integers(0, 4), st.sampled_from(["0", "7", "12.5", "1000.25", "-3"]))
 def test_changes_turn_the_old_content_into_the_new_one(row: int, column: int, typed: str) -> None:
     table = Table.from_array(np.arange(20).reshape(4, 5), counts=False)
-    case = open_case(table, "case").decide([3, 4], Decision(Kind.SENSITIVE))
-    where = Arrangement().of(table.structure)
-    levels = Judged.at_a_glance(case).levels
-    before = view_of_case(case, levels, where)
-    after = view_of_case(case.with_table(entered(table, where, [Entry(row, column, typed)])), levels, where)
-    changes = after.changes_since(before)
+    case = open_case(table, "case").decide([3, 4], Decision(DecisionKind.SENSITIVE))
+    where = Arrangement().lay_out(table.structure)
+    levels = Sensitivity.guess(case).levels
+    before = view_case(case, levels, where)
+    after = view_case(case.with_table(enter(table, where, [Entry(row, column, typed)])), levels, where)
+    changes = after.find_changes(before)
     assert changes is not None
     old, new = texts(before), texts(after)
     assert len(changes) == sum(old[r][c] != new[r][c] for r in range(5) for c in range(6))
@@ -158,8 +168,8 @@ def test_changes_turn_the_old_content_into_the_new_one(row: int, column: int, ty
 def test_changes_of_flags_are_changes() -> None:
     case = open_case(small(), "case")
     before = seen(case)
-    marked = seen(case.decide([int(before.layout.cells[0, 1])], Decision(Kind.HIDE)))
-    changes = marked.changes_since(before)
+    marked = seen(case.decide([int(before.layout.cells[0, 1])], Decision(DecisionKind.HIDE)))
+    changes = marked.find_changes(before)
     assert changes is not None
     assert [(c.row, c.column, c.text, c.flags) for c in changes] == [(0, 1, "10", Flag.HIDE)]
 
@@ -167,7 +177,7 @@ def test_changes_of_flags_are_changes() -> None:
 def test_other_lines_are_shown_anew() -> None:
     table = small()
     for other in (with_code(table, "region", "W"), renamed_dimension(table, "region", "place")):
-        assert seen(open_case(other, "case")).changes_since(seen(open_case(table, "case"))) is None
+        assert seen(open_case(other, "case")).find_changes(seen(open_case(table, "case"))) is None
 
 
 def test_a_release_shows_nothing_that_it_hides() -> None:
@@ -182,7 +192,7 @@ def test_a_release_shows_nothing_that_it_hides() -> None:
     release = Release.mixed(table, changed, marks, low, high)
     sensitive = np.zeros(n, dtype=bool)
     sensitive[[hidden, table.find("S", "f")]] = True
-    view = view_of_release(table, release, sensitive, Arrangement().of(table.structure))
+    view = view_release(table, release, sensitive, Arrangement().lay_out(table.structure))
     assert texts(view)[:2] == [["", "10", "15"], ["20", "30…∞", "60"]]
     assert view.flags[:2, :2].tolist() == [[Flag.SENSITIVE, 0], [Flag.EXPOSED, Flag.OTHER]]
 
@@ -196,14 +206,14 @@ def test_a_true_number_that_is_told_with_a_radius_does_not_stand_out(
     release = make_method(method, options).protect(problem)
     true = release.value == problem.table.units
     assert (true & release.hidden & ~problem.levels.sensitive).any()
-    view = view_of_release(
-        problem.table, release, problem.levels.sensitive, Arrangement().of(problem.table.structure)
+    view = view_release(
+        problem.table, release, problem.levels.sensitive, Arrangement().lay_out(problem.table.structure)
     )
     cells = view.layout.cells
     assert ((view.flags & Flag.OTHER > 0) == (~true & ~problem.levels.sensitive)[cells]).all()
     assert ((view.flags & Flag.SENSITIVE > 0) == problem.levels.sensitive[cells]).all()
     lost = compare(problem, [release])[0]
-    assert dict(zip(KINDS, counted(release, problem), strict=True)) == {
+    assert dict(zip(KINDS, count_kinds(release, problem), strict=True)) == {
         "published": len(release) - lost.others - len(problem.levels),
         "sensitive": len(problem.levels),
         "other": lost.others,
@@ -213,18 +223,22 @@ def test_a_true_number_that_is_told_with_a_radius_does_not_stand_out(
 
 def test_a_block_has_each_listed_cell_once() -> None:
     table = small()
-    where = Arrangement().of(table.structure)
-    assert block(where, [0, 1], [1]).tolist() == sorted([table.find("N", "m"), table.find("S", "m")])
+    where = Arrangement().lay_out(table.structure)
+    assert find_block(where, [0, 1], [1]).tolist() == sorted([table.find("N", "m"), table.find("S", "m")])
     sparse = random_table((3, 3), "uniform", zeros=0.5, seed=3)
-    where = Arrangement().of(sparse.structure)
-    everything = block(where, range(len(where.rows)), range(len(where.columns)))
+    where = Arrangement().lay_out(sparse.structure)
+    everything = find_block(where, range(len(where.rows)), range(len(where.columns)))
     assert everything.tolist() == list(range(len(sparse)))
 
 
 def test_a_contradiction_is_told_and_what_is_known_is_shown() -> None:
     table = small()
-    case = open_case(table, "case").with_rules(["request(['nobody'])"]).decide([0], Decision(Kind.SENSITIVE))
-    judged = Judged.of(case)
+    case = (
+        open_case(table, "case")
+        .with_rules(["request(['nobody'])"])
+        .decide([0], Decision(DecisionKind.SENSITIVE))
+    )
+    judged = Sensitivity.find(case)
     assert judged.problem is None
     assert judged.trouble
     assert judged.levels.cells.tolist() == [0]
@@ -232,8 +246,8 @@ def test_a_contradiction_is_told_and_what_is_known_is_shown() -> None:
 
 def test_a_mark_against_a_rule_is_told_and_the_rule_still_shows() -> None:
     case = open_case(example("nchs"), "nchs")
-    sensitive = Judged.of(case).levels.cells.tolist()
-    judged = Judged.of(case.decide(sensitive[:1], Decision(Kind.PUBLISH)))
+    sensitive = Sensitivity.find(case).levels.cells.tolist()
+    judged = Sensitivity.find(case.decide(sensitive[:1], Decision(DecisionKind.PUBLISH)))
     assert "must be published" in judged.trouble
     assert judged.levels.cells.tolist() == sensitive
 
@@ -241,4 +255,4 @@ def test_a_mark_against_a_rule_is_told_and_the_rule_still_shows() -> None:
 @pytest.mark.parametrize("name", ["tiwari-1", "thesis-10x15", "salazar"])
 def test_without_rules_marks_alone_say_the_same_as_the_problem(name: str) -> None:
     case = open_case(example(name), name)
-    assert Judged.at_a_glance(case).levels.cells.tolist() == case.problem.sensitive.tolist()
+    assert Sensitivity.guess(case).levels.cells.tolist() == case.problem.sensitive.tolist()

@@ -59,7 +59,7 @@ def test_undo_reaches_back_so_far(workspace: Workspace) -> None:
         workspace.change(replace(case, name=str(k)))
     while workspace.can_undo:
         workspace.undo()
-    assert workspace.current().name == str(19)
+    assert workspace.require_case().name == str(19)
 
 
 def test_undo_holds_few_large_tables_and_no_problem(
@@ -73,13 +73,13 @@ def test_undo_holds_few_large_tables_and_no_problem(
     assert all("_problem" not in vars(case) for case in opened[:-1])
     while workspace.can_undo:
         workspace.undo()
-    assert workspace.current().name == "2"
-    marked = [replace(workspace.current(), name=f"mark {k}") for k in range(20)]
+    assert workspace.require_case().name == "2"
+    marked = [replace(workspace.require_case(), name=f"mark {k}") for k in range(20)]
     for case in marked:
         workspace.change(case)
     while workspace.can_undo:
         workspace.undo()
-    assert workspace.current().name == "2", "cases that share a table take no more room than one"
+    assert workspace.require_case().name == "2", "cases that share a table take no more room than one"
 
 
 def test_two_clicks_at_once_are_two_runs(workspace: Workspace) -> None:
@@ -91,7 +91,7 @@ def test_two_clicks_at_once_are_two_runs(workspace: Workspace) -> None:
 
 def test_a_run_is_of_the_case_it_was_started_with(workspace: Workspace) -> None:
     workspace.change(open_case(example("salazar"), "salazar"))
-    before = workspace.current()
+    before = workspace.require_case()
     job = workspace.start("suppression", {})
     workspace.change(open_case(example("nchs"), "nchs"))
     finished(job)

@@ -1,4 +1,4 @@
-"""Export: nothing hidden is published, the house has files of its own, what is not safe carries a reason."""
+"""Export: nothing hidden is published, internal files are apart, what is not safe carries a reason."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tacita.formats.table_write import write_table
 PUBLISHED = {f"release.{ending}" for ending in ("xlsx", "csv", "parquet", "html", "txt")}
 LARGE = np.array([[48271, 91733, 60919], [73609, 35803, 82457], [27427, 64153, 53197]])
 """Numbers that no style sheet and no workbook has of its own."""
-REASON = "for the auditors of the house only"
+REASON = "for the internal auditors only"
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_no_publication_file_holds_a_suppressed_value(page: Page, tmp_path: Path
 
 
 def test_the_house_has_an_archive_of_its_own(exporting: Page) -> None:
-    files = downloaded(exporting, "download-house")
+    files = downloaded(exporting, "download-internal")
     wanted = {
         "internal/audit.json",
         "internal/certificate.json",
@@ -143,7 +143,7 @@ def test_a_folder_gets_both_apart_and_is_not_overwritten_unasked(exporting: Page
     page.get_by_test_id("write-folder").click()
     expect(page.get_by_test_id("notice-done")).to_contain_text("Written: 5 files for publication")
     expect(page.get_by_test_id("notice-done")).to_contain_text(f"For publication: {folder / 'publication'} (")
-    expect(page.get_by_test_id("notice-done")).to_contain_text(f"For the house: {folder / 'internal'} (")
+    expect(page.get_by_test_id("notice-done")).to_contain_text(f"Internal: {folder / 'internal'} (")
     assert {path.name for path in folder.iterdir()} == {"publication", "internal"}
     assert {path.name for path in (folder / "publication").iterdir()} == PUBLISHED
     assert (folder / "internal" / "repeat.py").exists()
@@ -171,7 +171,7 @@ def test_preview_shows_what_files_hold(exporting: Page) -> None:
     exporting.get_by_test_id("preview-files").click()
     preview = exporting.get_by_test_id("preview")
     expect(preview).to_contain_text("publication/release.csv · for publication")
-    expect(preview).to_contain_text("internal/certificate.json · for the house")
+    expect(preview).to_contain_text("internal/certificate.json · internal")
     preview.get_by_text("release.csv · for publication").click()
     expect(preview.get_by_text("mark,low,high,value")).to_be_visible()
 
@@ -214,8 +214,8 @@ def test_an_unsafe_release_needs_a_reason_that_its_files_carry(unsafe: Page) -> 
         assert REASON in texts_of(name, content), name
 
 
-def test_the_house_gets_the_audit_of_an_unsafe_release_without_a_reason(unsafe: Page) -> None:
-    files = downloaded(unsafe, "download-house")
+def test_internal_files_get_the_audit_of_an_unsafe_release_without_a_reason(unsafe: Page) -> None:
+    files = downloaded(unsafe, "download-internal")
     assert "internal/audit.json" in files
     assert not {"certificate.json", "release.csv"} & {name.rpartition("/")[2] for name in files}
 

@@ -123,7 +123,7 @@ def test_records_by_their_path_stay_where_they_are(page: Page, tmp_path: Path) -
     go(page, "protect")
     run(page, state="safe")
     go(page, "export")
-    project = downloaded(page, "download-house")["internal/project.toml"].decode()
+    project = downloaded(page, "download-internal")["internal/project.toml"].decode()
     assert f'microdata = "{tmp_path / "firms.csv"}"' in project
     assert 'rule = "p-percent(10)"' in project
     assert str(tmp_path / "region.csv") in project

@@ -113,7 +113,7 @@ def assert_rounded(shown: list[list[str]]) -> None:
 
 
 def assert_exported(page: Page) -> None:
-    """The suppression in every format, and what stays in the house apart from it."""
+    """The suppression in every format, and internal files apart from it."""
     choose_run(page, "1 · suppression · ✔ safe")
     for ending in ("parquet", "html", "txt"):
         page.get_by_test_id(f"format-{ending}").click()
@@ -122,10 +122,10 @@ def assert_exported(page: Page) -> None:
     marks = next(text for name, text in public.items() if name.endswith(".txt")).decode()
     assert marks.count("PS") == 3
     assert marks.count("CS") == 5
-    house = downloaded(page, "download-house")
-    names = {name.rpartition("/")[2] for name in house}
+    internal = downloaded(page, "download-internal")
+    names = {name.rpartition("/")[2] for name in internal}
     assert {"audit.json", "certificate.json", "project.toml", "repeat.py"} <= names
-    certificate = next(text for name, text in house.items() if name.endswith("certificate.json"))
+    certificate = next(text for name, text in internal.items() if name.endswith("certificate.json"))
     from tacita.verify import verify
 
     assert verify(json.loads(certificate)) == 3

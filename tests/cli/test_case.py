@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tacita.app.work.opening import case_from_path
+from tacita.app.work.opening import open_case_at
 from tacita.cli.case_options import CaseFlags, pose_problem
 from tacita.core.errors import InputError
 from tacita.core.tables.read_options import ReadOptions
@@ -62,8 +62,8 @@ def test_a_bound_said_of_one_side_leaves_the_file_s_bounds_on_the_other(
         load_project(tmp_path / "whole.toml").problem(),
         pose_problem(tmp_path / "bare.toml", option),
         pose_problem(tmp_path / "t.csv", replace(option, counts=False)),
-        case_from_path(tmp_path / "whole.toml").problem,
-        case_from_path(tmp_path / "bare.toml").specify(attackers={side: said}).problem,
+        open_case_at(tmp_path / "whole.toml").problem,
+        open_case_at(tmp_path / "bare.toml").specify(attackers={side: said}).problem,
     ]
     for problem in known:
         cells = [problem.table.find("N"), problem.table.find("S")]

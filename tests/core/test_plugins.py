@@ -144,27 +144,27 @@ def test_all_three_work_in_a_project(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_all_three_work_in_the_app(tmp_path: Path) -> None:
     from nicegui import ui
 
-    from tacita.app.screens.protect.screen import Bench
+    from tacita.app.screens.protect.screen import ProtectScreen
     from tacita.app.screens.rules.rule_list import RuleList
     from tacita.app.work.desk import Desk
     from tacita.app.work.job import Job, State
-    from tacita.app.work.opening import case_from_path, endings
+    from tacita.app.work.opening import list_endings, open_case_at
     from tacita.app.work.workspace import Workspace
 
     file = tmp_path / "table.stanza"
     file.write_text(STANZAS, encoding="utf-8")
-    assert ".stanza" in endings()
+    assert ".stanza" in list_endings()
     workspace = Workspace()
-    workspace.change(case_from_path(file))
+    workspace.change(open_case_at(file))
     with ui.element() as page:
         rules = RuleList(Desk(workspace, lambda _: None, lambda: None))
         rules._add_chosen(SimpleNamespace(set_value=lambda value: None), "between")
-        assert workspace.current().rules == ("between(1, 4)",)
-        bench = Bench(workspace)
+        assert workspace.require_case().rules == ("between(1, 4)",)
+        bench = ProtectScreen(workspace)
         bench._pick("hide-small")
     shown = [str(part.props["data-testid"]) for part in page.descendants() if "data-testid" in part.props]
     assert {"rule-1-low", "rule-1-high", "method-hide-small", "option-below", "option-zeros"} <= set(shown)
-    done = Job(1, workspace.current(), "hide-small", bench._form.values())
+    done = Job(1, workspace.require_case(), "hide-small", bench._form.values())
     done.carry_out()
     assert done.state is State.SAFE
     workspace.close()

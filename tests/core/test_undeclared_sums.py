@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.app.work.opening import case_from_files, case_from_path, case_from_text
+from tacita.app.work.opening import open_case_at, open_case_of_files, open_case_of_text
 from tacita.cli import main
 from tacita.core.errors import InputError, TacitaWarning, UndeclaredSumsError
 from tacita.core.hierarchy import Hierarchy
@@ -196,9 +196,9 @@ def test_projects_use_what_is_found_or_ignore_it(case: Path) -> None:
 def test_the_app_reads_with_what_is_found(case: Path, tmp_path: Path) -> None:
     text = page(ROWS).replace(",", "\t")
     for read in (
-        lambda reading: case_from_text(text, reading),
-        lambda reading: case_from_path(case, reading),
-        lambda reading: case_from_files([case], reading),
+        lambda reading: open_case_of_text(text, reading),
+        lambda reading: open_case_at(case, reading),
+        lambda reading: open_case_of_files([case], reading),
     ):
         with pytest.raises(UndeclaredSumsError) as refused:
             read(ReadOptions())

@@ -14,7 +14,7 @@ import pytest
 
 import tacita as tc
 from tacita.app.work.open_case import open_case
-from tacita.app.work.opening import UNTOLD, notes_on
+from tacita.app.work.opening import NO_OPTIONS, list_reading_notes
 from tacita.core.attacker import Outsider
 from tacita.core.errors import InputError, RuleError, TacitaWarning
 from tacita.specification.read_case import read_case
@@ -102,7 +102,7 @@ def test_blanks_in_codes_get_a_warning(tmp_path: Path) -> None:
     with pytest.warns(TacitaWarning, match="code 'N '"):
         read = read_case(tmp_path / "table.parquet")
     assert isinstance(read, tc.Table)
-    assert any("code 'N '" in note for note in notes_on(open_case(read, "x"), UNTOLD))
+    assert any("code 'N '" in note for note in list_reading_notes(open_case(read, "x"), NO_OPTIONS))
     with pytest.warns(TacitaWarning, match="code 'N '"):
         tc.tabulate(RECORDS.replace({"region": {"S": "N "}}), ["region"], value="turnover", respondent="firm")
     (tmp_path / "table.csv").write_text("region,value\nN ,3\nS,5\n")

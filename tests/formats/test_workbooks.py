@@ -9,8 +9,8 @@ import pytest
 from workbooks import workbook
 
 from tacita import Problem, Suppression, Table, Threshold, audit
-from tacita.app.work.inputs import handed_path
-from tacita.app.work.opening import UNTOLD
+from tacita.app.work.inputs import take_path
+from tacita.app.work.opening import NO_OPTIONS
 from tacita.cli import main
 from tacita.core.errors import FormatError, InputError
 from tacita.formats.records import find_records, tabulate_file
@@ -181,7 +181,7 @@ def test_whole_numbers_of_records_may_be_large(tmp_path: Path, large: float) -> 
     with pytest.raises(InputError, match=r"t\.xlsx.*too large to be counted exactly"):
         tabulate_file(path, ["region"], value="turnover")
     assert len(tabulate_file(path, ["region"], respondent="firm")) == 3
-    assert handed_path(path, UNTOLD).records().seen.records == 2
+    assert take_path(path, NO_OPTIONS).records().seen.records == 2
 
 
 def test_tabulate_notes_the_sheet_that_it_chose(tmp_path: Path) -> None:

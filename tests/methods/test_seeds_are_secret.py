@@ -151,11 +151,11 @@ def test_the_app_draws_a_seed_and_counts_draws_of_one_table(workspace: Workspace
     fixed = workspace.start("suppression", {})
     workspace._threads.shutdown(wait=True)
     assert all(job.state.over for job in (*jobs, fixed))
-    assert [workspace.other_draws(job) for job in (*jobs, fixed)] == [2, 2, 2, 0]
+    assert [workspace.count_other_draws(job) for job in (*jobs, fixed)] == [2, 2, 2, 0]
     assert len({job.used_seed for job in jobs}) == 3
     # The form stays empty, so that the next run draws anew; what repeats this one has its seed.
-    assert jobs[0].requested["seed"] is None
-    assert jobs[0].repeated["seed"] == jobs[0].used_seed >= GUESSABLE
-    assert fixed.repeated["seed"] is None
-    script = write_script(tmp_path, **jobs[0].repeated).read_text()
+    assert jobs[0].request["seed"] is None
+    assert jobs[0].repetition["seed"] == jobs[0].used_seed >= GUESSABLE
+    assert fixed.repetition["seed"] is None
+    script = write_script(tmp_path, **jobs[0].repetition).read_text()
     assert f"seed={jobs[0].used_seed}" in script

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.app.work.open_case import Case, Decision, Kind, open_case
+from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
 from tacita.app.work.workspace import Workspace
 from tacita.core.attacker import Outsider
 from tacita.core.errors import InputError
@@ -51,11 +51,11 @@ EVERYONE = Attackers()
 ATTACKERS = (EVERYONE, Attackers(upper=70), Attackers(lower=-3), Attackers(within=(0.5, 1.0)))
 RULES = ((), ("threshold(4)",), ("threshold(3)", "zeros(upper=2)"))
 DECISIONS = (
-    Decision(Kind.SENSITIVE),
-    Decision(Kind.SENSITIVE, lower=1, upper=2),
-    Decision(Kind.SAFE),
-    Decision(Kind.PUBLISH),
-    Decision(Kind.HIDE),
+    Decision(DecisionKind.SENSITIVE),
+    Decision(DecisionKind.SENSITIVE, lower=1, upper=2),
+    Decision(DecisionKind.SAFE),
+    Decision(DecisionKind.PUBLISH),
+    Decision(DecisionKind.HIDE),
 )
 
 
@@ -110,12 +110,12 @@ class Model:
             )
         for cell, key in enumerate(keys):
             said = self.decisions.get(key)
-            if said is not None and said.kind is Kind.SENSITIVE:
+            if said is not None and said.kind is DecisionKind.SENSITIVE:
                 rules.append(Marked([cell], said.lower, said.upper, said.sliding))
         rule = reduce(or_, rules) if rules else Given(Levels.none(len(table)))
         safe, publish, hide = (
             [c for c, key in enumerate(keys) if key in self.decisions and self.decisions[key].kind is kind]
-            for kind in (Kind.SAFE, Kind.PUBLISH, Kind.HIDE)
+            for kind in (DecisionKind.SAFE, DecisionKind.PUBLISH, DecisionKind.HIDE)
         )
         return tc.Problem(table, Exempt(rule, safe) if safe else rule, outsider, cost, publish, hide)
 
@@ -166,7 +166,7 @@ class Model:
             said = [self.decisions[key] for key in came if key in self.decisions]
             if len(set(said)) > 1:
                 raise InputError("different things were said of cells that become one")
-            if said and (said[0].kind is not Kind.SAFE or len(said) == len(came)):
+            if said and (said[0].kind is not DecisionKind.SAFE or len(said) == len(came)):
                 decisions[at] = said[0]
         told = None if self.told is None else _joined(self.told, new)
         return replace(changed, decisions=decisions, told=told)
@@ -402,11 +402,11 @@ def test_a_case_asks_what_is_asked_anew_of_its_final_table(model: Model, data: s
             step = data.draw(st.sampled_from(STEPS))
             model = models_done[at]
             try:
-                case, model = step(workspace.current(), model, data)
+                case, model = step(workspace.require_case(), model, data)
             except InputError:
                 continue
             workspace.change(case)
             models_done = [*models_done[: at + 1], model]
             at += 1
-    assert seen(lambda: workspace.current().problem) == seen(models_done[at].problem)
+    assert seen(lambda: workspace.require_case().problem) == seen(models_done[at].problem)
     workspace.close()

@@ -14,7 +14,7 @@ from budget import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.app.work.opening import case_from_path
+from tacita.app.work.opening import open_case_at
 from tacita.cli.case_options import CaseFlags, pose_problem
 from tacita.core.errors import InputError
 from tacita.core.tables.read_options import ReadOptions
@@ -103,10 +103,10 @@ def test_the_same_words_ask_the_same_everywhere(said: Words) -> None:
         answers = {
             "project": asked(lambda: load_project(whole).problem()),
             "command line": asked(lambda: pose_problem(whole, CaseFlags())),
-            "app": asked(lambda: case_from_path(whole).problem),
+            "app": asked(lambda: open_case_at(whole).problem),
         }
         changed: dict[str, Any] = {"attackers": everyone, "rules": {"rule": rule}}
-        answers["app, said there"] = asked(lambda: case_from_path(bare).specify(**changed).problem)
+        answers["app, said there"] = asked(lambda: open_case_at(bare).specify(**changed).problem)
         if everyone.within is None:
             option = CaseFlags(rules=rule, lower=everyone.lower, upper=everyone.upper)
             answers["options on a project"] = asked(lambda: pose_problem(bare, option))

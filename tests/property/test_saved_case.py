@@ -16,9 +16,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.app.work.open_case import Case, Decision, Kind, open_case
-from tacita.app.work.opening import case_from_path
-from tacita.app.work.parcels import save
+from tacita.app.work.exports import save_case
+from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
+from tacita.app.work.opening import open_case_at
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.tables.editing import with_values
 from tacita.formats.toml import toml_text
@@ -30,11 +30,11 @@ from tacita.specification.specification import Attackers, Output, Protection
 
 Sections = dict[str, dict[str, Any]]
 DECISIONS = st.one_of(
-    st.sampled_from([Decision(kind) for kind in Kind]),
-    st.sampled_from([Decision(Kind.PUBLISH, exempt=True), Decision(Kind.HIDE, exempt=True)]),
+    st.sampled_from([Decision(kind) for kind in DecisionKind]),
+    st.sampled_from([Decision(DecisionKind.PUBLISH, exempt=True), Decision(DecisionKind.HIDE, exempt=True)]),
     st.builds(
         Decision,
-        st.just(Kind.SENSITIVE),
+        st.just(DecisionKind.SENSITIVE),
         lower=st.sampled_from([None, 0, 1]),
         upper=st.sampled_from([1, Fraction(5, 2), 3]),
         sliding=st.sampled_from([None, 2]),
@@ -112,8 +112,8 @@ def edited(case: Case, cell: int, value: int) -> Case:
 
 
 def saved_and_opened(case: Case, folder: Path) -> Case:
-    assert save(case, folder, "project", passing=folder / "session").notes == ()
-    return case_from_path(folder)
+    assert save_case(case, folder, "project", passing=folder / "session").notes == ()
+    return open_case_at(folder)
 
 
 @given(cases(), st.integers(0, 5), st.integers(0, 40))
@@ -247,14 +247,14 @@ def test_a_project_that_is_opened_and_saved_asks_the_same(
             before = load_project(path).problem()
         except TacitaError:
             assume(False)
-        case = case_from_path(path)
+        case = open_case_at(path)
         assert differences(before, case.problem) == []
         case = case.specify(table=None, tables={}) if origin == "forgotten" else case
         passing = folder / "one" if origin == "passes" else folder / "session"
-        notes = save(case, folder / "two", "project", passing=passing).notes
-        again = case_from_path(folder / "two")
-        twice = save(again, folder / "three", "project", passing=folder / "session").notes
-        third = case_from_path(folder / "three")
+        notes = save_case(case, folder / "two", "project", passing=passing).notes
+        again = open_case_at(folder / "two")
+        twice = save_case(again, folder / "three", "project", passing=folder / "session").notes
+        third = open_case_at(folder / "three")
     if origin == "stays" or ("table" in sections and "file" in sections["table"]):
         assert notes == ()
     named = "tables.one" not in sections

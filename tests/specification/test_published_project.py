@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.app.work.opening import case_from_path
-from tacita.app.work.parcels import save
+from tacita.app.work.exports import save_case
+from tacita.app.work.opening import open_case_at
 from tacita.cli import main
 from tacita.core.errors import FormatError, ReleaseError
 from tacita.core.tables.editing import with_values
@@ -136,15 +136,15 @@ def test_linked_tables_keep_earlier_releases(folder: Path) -> None:
 
 def test_the_app_opens_and_saves_earlier_releases(folder: Path) -> None:
     path = put(folder, '"old.csv", { file = "rounded.csv", radius = 10 }')
-    case = case_from_path(path)
+    case = open_case_at(path)
     assert len(case.published) == 2
     assert same(case.problem, load_project(path).problem())
-    save(case, folder / "kept", "project", passing=folder / "session")
-    assert same(case_from_path(folder / "kept").problem, case.problem)
+    save_case(case, folder / "kept", "project", passing=folder / "session")
+    assert same(open_case_at(folder / "kept").problem, case.problem)
     # A value that was changed makes the release untrue: it is left out of what is saved, with a note.
     changed = case.with_table(with_values(case.table, np.array([case.table.find("N", "A")]), np.array([21])))
     with pytest.raises(ReleaseError, match="revised"):
         _ = changed.problem
-    written = save(changed, folder / "changed", "project", passing=folder / "session")
+    written = save_case(changed, folder / "changed", "project", passing=folder / "session")
     assert "releases that are already published" in written.notes[0]
-    assert case_from_path(folder / "changed").published == ()
+    assert open_case_at(folder / "changed").published == ()

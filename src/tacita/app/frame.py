@@ -59,7 +59,7 @@ SCREENS = (
     Screen("protect", "/protect", "Protect", "Choose a method and run it"),
     Screen("result", "/result", "Result", "See what would be published, and whether it is safe"),
     Screen("compare", "/compare", "Compare", "Weigh runs against each other"),
-    Screen("export", "/export", "Export", "Write files for publication and for the house"),
+    Screen("export", "/export", "Export", "Write files for publication and for internal use"),
 )
 
 
@@ -69,7 +69,7 @@ def register() -> None:
         _declare(screen)
 
 
-def go(key: str) -> None:
+def open_screen(key: str) -> None:
     """Lead the browser to another screen."""
     ui.navigate.to(next(screen.path for screen in SCREENS if screen.key == key))
 
@@ -89,7 +89,7 @@ def _declare(screen: Screen) -> None:
         ui.skip_link("Skip to the content", target=main)
         with main:
             ui.label(screen.purpose).classes("screen-purpose").props("role=heading aria-level=1")
-            notices.area()
+            notices.show_area()
             ui.on_exception(notices.tell_fault)
             if workspace.notes:
                 notices.tell("\n".join(workspace.notes))

@@ -10,12 +10,12 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
 
-def passing_file(folder: Path) -> Path:
+def new_download_path(folder: Path) -> Path:
     """A name in a folder that nothing else has."""
     return folder / f"download-{secrets.token_hex(8)}"
 
 
-def offer(file: Path, name: str) -> None:
+def offer_download(file: Path, name: str) -> None:
     """Have the browser fetch a file under a name; it is removed when it was sent, or when the page goes.
 
     The address cannot be guessed and works once.

@@ -28,7 +28,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 YES, NO = "yes", "no"
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value as a form shows it and :meth:`Option.read` reads it: ``5`` for 5.0, nothing for None."""
     if isinstance(value, bool):
         return YES if value else NO
@@ -37,7 +37,7 @@ def shown(value: Any) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-def read(option: Option, text: str) -> Any:
+def read_value(option: Option, text: str) -> Any:
     """The value that a text stands for; no text stands for the default, whole numbers are whole.
 
     Raises
@@ -78,7 +78,7 @@ class OptionForm:
         on_change: Callable[[str], None] | None = None,
         on_leave: Callable[[], None] | None = None,
         name: str = "option",
-        show: Callable[[Any], str] = shown,
+        show: Callable[[Any], str] = format_value,
         checked: bool = True,
     ) -> None:
         self._on_change = on_change
@@ -107,7 +107,9 @@ class OptionForm:
         InputError
             A text is no value of its option.
         """
-        return {field.option.name: read(field.option, field.text) for field in self._fields if field.changed}
+        return {
+            field.option.name: read_value(field.option, field.text) for field in self._fields if field.changed
+        }
 
     def _changed(self, field: _Field) -> None:
         field.note()
@@ -171,7 +173,7 @@ class _Field:
         if text == self._default or not text:
             return False
         try:
-            return not self._checked or bool(read(self.option, text) != self.option.default)
+            return not self._checked or bool(read_value(self.option, text) != self.option.default)
         except InputError:
             return True
 
@@ -199,7 +201,7 @@ class _Field:
         if not self._checked:
             return None
         try:
-            read(self.option, text or "")
+            read_value(self.option, text or "")
         except InputError as error:
             return str(error)
         return None

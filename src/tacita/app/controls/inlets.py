@@ -59,7 +59,7 @@ def send_text(texts: ui.upload, field: str) -> str:
     return f"() => {_send(texts, f'document.getElementById({field!r}).value')}"
 
 
-def take_what_is_dropped(files: ui.upload, records: ui.upload, texts: ui.upload, field: str) -> None:
+def handle_drops_and_pastes(files: ui.upload, records: ui.upload, texts: ui.upload, field: str) -> None:
     """Files dropped anywhere on the page, records in a zone of their own, and whatever is pasted outside of
     fields.
 

@@ -18,7 +18,7 @@ SIGNS: dict[Tone, str] = {"error": "!", "note": "i", "done": "✓", "offer": "?"
 AREA = "notices"
 
 
-def area() -> None:
+def show_area() -> None:
     """The place on a page where notices appear; once per page, before its content."""
     ui.element("div").classes("notices").props("id=notices aria-live=polite").mark(AREA)
 
@@ -75,10 +75,10 @@ def _show(
 
 def tell_fault(error: Exception) -> None:
     """Say that something failed which should not have: a button that does nothing would be worse."""
-    tell(in_words(error), "error")
+    tell(describe_fault(error), "error")
 
 
-def in_words(error: Exception) -> str:
+def describe_fault(error: Exception) -> str:
     """An error that nobody expected, as a sentence."""
     return f"{type(error).__name__}: {error}. A fault of the program: please report it."
 

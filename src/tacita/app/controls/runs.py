@@ -37,7 +37,9 @@ def choose_run(workspace: Workspace) -> Job | None:
             workspace.choose(job)
         ui.navigate.reload()
 
-    named = {job.number: f"{job.title} · {in_words(job, workspace.case)}" for job in reversed(workspace.jobs)}
+    named = {
+        job.number: f"{job.title} · {describe_run(job, workspace.case)}" for job in reversed(workspace.jobs)
+    }
     ui.select(named, value=chosen.number, label="Run", on_change=choose).props(
         "outlined dense options-dense data-testid=choose-run"
     ).classes("choose-run")
@@ -49,7 +51,7 @@ def choose_run(workspace: Workspace) -> Job | None:
     return chosen
 
 
-def in_words(job: Job, now: Case | None) -> str:
+def describe_run(job: Job, now: Case | None) -> str:
     """``✔ safe``, ``searching``: how far a run is; and if what it is safe for is no longer asked."""
     sign = SIGNS.get(job.state)
     words = f"{sign} {job.state.value}" if sign else job.state.value
@@ -72,7 +74,7 @@ def wait_for(job: Job) -> None:
     timer = ui.timer(LOOK_AGAIN, look)
 
 
-def how_good(outcome: Outcome | None) -> str:
+def describe_solution(outcome: Outcome | None) -> str:
     """Whether the loss is the smallest possible, and if not, how far from it it may be."""
     if outcome is None:
         return "not stated"

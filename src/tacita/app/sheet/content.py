@@ -120,7 +120,7 @@ class Selection:
         """The positions of the block, row by row."""
         return ((row, column) for row in self.rows for column in self.columns)
 
-    def within(self, rows: int, columns: int) -> Selection:
+    def clipped(self, rows: int, columns: int) -> Selection:
         """What is left of it in a sheet with so many lines; as much as its last line if nothing is."""
         last_row, last_column = rows - 1, columns - 1
         return Selection(
@@ -131,7 +131,7 @@ class Selection:
         )
 
 
-def encode(content: Content, texts: Sequence[Sequence[str]], flags: NDArray[np.uint8]) -> bytes:
+def encode_content(content: Content, texts: Sequence[Sequence[str]], flags: NDArray[np.uint8]) -> bytes:
     """A sheet for the browser: one string per row, flags as base 64: a third of the size of nested JSON."""
     return json.dumps(
         {

@@ -19,7 +19,7 @@ from tacita.app.sheet.content import (
     Selection,
     decode_entries,
     decode_selection,
-    encode,
+    encode_content,
 )
 from tacita.core.errors import InputError
 
@@ -104,7 +104,7 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
     def show(self, content: Content) -> None:
         """Show another content. Folds and widths stay where codes are the same, and so does the place."""
         self._take(content)
-        self._selection = self._selection.within(len(content.rows), len(content.columns))
+        self._selection = self._selection.clipped(len(content.rows), len(content.columns))
         self._fetch()
         self._shown_since = self._version
 
@@ -176,9 +176,9 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         if self._on_select is not None:
             await _finished(self._on_select(self._selection))
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         """What the browser fetches."""
-        return encode(self._content, self._texts, self._flags)
+        return encode_content(self._content, self._texts, self._flags)
 
 
 # One route for all sheets: FastAPI remembers every function that it ever routed to, and a function for each
@@ -189,7 +189,7 @@ async def _send(client_id: str, element_id: int) -> Response:
     sheet = None if page is None else page.elements.get(element_id)
     if not isinstance(sheet, Sheet):
         return Response(status_code=HTTPStatus.NOT_FOUND)
-    return Response(sheet.encoded(), media_type="application/json")
+    return Response(sheet.encode(), media_type="application/json")
 
 
 async def _finished(result: Awaitable[None] | None) -> None:

@@ -33,11 +33,11 @@ class Desk:
         self._on_change = on_change
         self._on_stale = on_stale
         self._field = ""
-        self._shown = workspace.current()
+        self._shown = workspace.require_case()
 
     @property
     def case(self) -> Case:
-        return self._workspace.current()
+        return self._workspace.require_case()
 
     def specify(self, field: str, **sections: Any) -> None:
         """Change sections of the specification; ``field`` is what the user is changing."""
@@ -53,10 +53,10 @@ class Desk:
         if field == self._field:
             self._workspace.undo()
         self._workspace.change(case)
-        self._field, self._shown = field, self._workspace.current()
+        self._field, self._shown = field, self._workspace.require_case()
         self._on_change(self.case)
 
-    def settle(self) -> None:
+    def end_step(self) -> None:
         """The field was left: the next change is a step of its own."""
         self._field = ""
 
@@ -67,7 +67,7 @@ PAUSE = 0.15
 """Seconds without a new question after which work begins."""
 
 
-class Newest(Generic[T]):
+class LatestOnly(Generic[T]):
     """Does ``work`` with what was asked for last, once asking has paused; never two at the same time.
 
     While work is under way, ``overtaken`` says whether there is a newer question, so that the answer to the

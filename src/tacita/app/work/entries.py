@@ -13,7 +13,7 @@ from tacita.core.tables.layout import Layout
 from tacita.core.tables.table import Table
 
 
-def entered(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
+def enter(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
     """The table with the entries in it and its totals summed anew; what was pasted over sums is left out.
 
     A zero leaves an empty cell empty, so that a block can be cleared without listing cells that nobody
@@ -47,7 +47,7 @@ def entered(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
     return with_cells(table.with_decimals(decimals), values)
 
 
-def sums_that_differ(table: Table, where: Layout, entries: Sequence[Entry]) -> str:
+def note_wrong_sums(table: Table, where: Layout, entries: Sequence[Entry]) -> str:
     """What was pasted over sums although the parts, as entered, add up to something else; empty if nothing.
 
     Parameters
@@ -74,7 +74,7 @@ def sums_that_differ(table: Table, where: Layout, entries: Sequence[Entry]) -> s
         return ""
     key, text, total_text = differing[0]
     return (
-        f"({named(where, key)}): {text} was pasted, but its parts add up to {total_text}"
+        f"({name_cell(where, key)}): {text} was pasted, but its parts add up to {total_text}"
         f"{and_others(len(differing), 'sum')}. Sums follow from their parts: check what was pasted."
     )
 
@@ -91,10 +91,10 @@ def _refuse_by_name(table: Table, where: Layout, entry: Entry, key: Sequence[str
     try:
         parse_entry(table, entry.text)
     except InputError as error:
-        raise InputError(f"({named(where, key)}): {error}. Nothing was entered.") from None
+        raise InputError(f"({name_cell(where, key)}): {error}. Nothing was entered.") from None
 
 
-def named(where: Layout, key: Sequence[str]) -> str:
+def name_cell(where: Layout, key: Sequence[str]) -> str:
     """A cell as people say it, also an empty one: ``region=North, industry=Steel``."""
     structure = where.structure
     if structure.labels:

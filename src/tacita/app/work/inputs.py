@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from tacita.app.work.open_case import Case
-from tacita.app.work.opening import case_from_files, case_from_path, case_from_text
-from tacita.app.work.paths import path_written
-from tacita.app.work.records import RecordsAtHand, records_from_files, records_from_path, records_from_text
+from tacita.app.work.opening import open_case_at, open_case_of_files, open_case_of_text
+from tacita.app.work.paths import expand_path
+from tacita.app.work.records import RecordsFile, find_records_among, find_records_at, find_records_in_text
 from tacita.core.errors import FormatError, TacitaError
 from tacita.core.exact import Mask
 from tacita.core.tables.read_options import ReadOptions
@@ -26,7 +26,7 @@ from tacita.tabulation.overview import Overview
 
 
 @dataclass(frozen=True)
-class Handed:
+class UserInput:
     """Files, a path or a text, and how the user wants them to be read.
 
     Attributes
@@ -42,19 +42,19 @@ class Handed:
     name: str
     reading: ReadOptions
     read_table: Callable[[ReadOptions], Case]
-    read_records: Callable[[ReadOptions], RecordsAtHand]
+    read_records: Callable[[ReadOptions], RecordsFile]
     workbook: Path | None = None
     private: Path | None = None
 
-    def table(self) -> Case:
+    def open_table(self) -> Case:
         """It as a table, or whatever else makes a case."""
         return self.read_table(self.reading)
 
-    def records(self) -> RecordsAtHand:
+    def open_records(self) -> RecordsFile:
         """It as records."""
         return self.read_records(self.reading)
 
-    def sheets(self) -> Sheets | None:
+    def find_sheets(self) -> Sheets | None:
         """The sheets of which one is to be chosen; None where that is said, or there is nothing to choose."""
         if self.workbook is None or self.reading.sheet is not None:
             return None
@@ -67,10 +67,10 @@ class Handed:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SheetQuestion:
     """A workbook of several sheets, until one is chosen; ``as_records``: what is made of it then."""
 
-    handed: Handed
+    handed: UserInput
     sheets: Sheets
     as_records: bool
 
@@ -79,69 +79,71 @@ class Asked:
         return self.handed.private
 
 
-def handed_path(written: str | os.PathLike[str], reading: ReadOptions) -> Handed:
+def take_path(written: str | os.PathLike[str], reading: ReadOptions) -> UserInput:
     """A file or folder of this machine."""
-    path = path_written(written)
-    return Handed(
+    path = expand_path(written)
+    return UserInput(
         path.name,
         reading,
-        partial(case_from_path, path),
-        partial(records_from_path, path),
+        partial(open_case_at, path),
+        partial(find_records_at, path),
         path if is_workbook(path) else None,
     )
 
 
-def handed_files(paths: Sequence[Path], reading: ReadOptions) -> Handed:
+def take_files(paths: Sequence[Path], reading: ReadOptions) -> UserInput:
     """Files that were handed over, in a folder of their own."""
     books = [path for path in paths if is_workbook(path)]
     # A project says itself how its files are read.
     asks = len(books) == 1 and not any(path.suffix.lower() == ".toml" for path in paths)
-    return Handed(
+    return UserInput(
         books[0].name if asks else paths[0].name,
         reading,
-        partial(case_from_files, paths),
-        partial(records_from_files, paths),
+        partial(open_case_of_files, paths),
+        partial(find_records_among, paths),
         books[0] if asks else None,
         paths[0].parent,
     )
 
 
-def handed_text(text: str, folder: Path, reading: ReadOptions) -> Handed:
+def take_text(text: str, folder: Path, reading: ReadOptions) -> UserInput:
     """Pasted text; ``folder`` is the session's."""
-    return Handed("pasted", reading, partial(case_from_text, text), partial(records_from_text, text, folder))
+    return UserInput(
+        "pasted", reading, partial(open_case_of_text, text), partial(find_records_in_text, text, folder)
+    )
 
 
 NEXT_TO_NOTHING = 0.01
 
 
 @dataclass(frozen=True)
-class Otherwise:
+class RecordsAlternative:
     """A case as it was opened, and the records that its rows could be as well."""
 
     case: Case
-    records: RecordsAtHand
+    records: RecordsFile
 
     @property
     def private(self) -> Path | None:
         return self.records.private
 
 
-def otherwise(handed: Handed, case: Case) -> Otherwise | None:
+def find_alternative(handed: UserInput, case: Case) -> RecordsAlternative | None:
     """What the rows of a table could be as well; None where they are cells. Most tables tell at a glance."""
-    if case.from_project or not _so_few_rows(case.table):
+    if case.from_project or not _could_be_records(case.table):
         return None
     try:
-        records = handed.records()
+        records = handed.open_records()
     except TacitaError:
         return None
-    if _same_rows(case.table, records.seen):
-        return Otherwise(case, records)
+    if _has_same_rows(case.table, records.seen):
+        return RecordsAlternative(case, records)
     if records.private is not None and records.private != handed.private:
         shutil.rmtree(records.private)
     return None
 
 
-def _so_few_rows(table: Table) -> bool:
+def _could_be_records(table: Table) -> bool:
     """Whether so few of the possible cells are listed that records need not repeat one."""
     structure = table.structure
     if len(structure.dimensions) < 2 or len(structure.parts) > 1 or table.count is not None:
@@ -155,7 +157,7 @@ def _so_few_rows(table: Table) -> bool:
     return apart >= log(NEXT_TO_NOTHING)
 
 
-def _same_rows(table: Table, seen: Overview) -> bool:
+def _has_same_rows(table: Table, seen: Overview) -> bool:
     """Whether each record is an inner cell, none a total, and no column speaks of cells."""
     parts = {guess_role(name) for name in seen.names}
     return (

@@ -109,7 +109,7 @@ class Job:
         return f"{self.number} · {method_title(self.method.name, self.options)}"
 
     @property
-    def requested(self) -> dict[str, Any]:
+    def request(self) -> dict[str, Any]:
         """Method, options, seed and time limit as they were requested, by their names in a specification."""
         return {
             "method": self.method.name,
@@ -119,9 +119,9 @@ class Job:
         }
 
     @property
-    def repeated(self) -> dict[str, Any]:
+    def repetition(self) -> dict[str, Any]:
         """What gives the same release again: as it was requested, with the seed that was drawn."""
-        return {**self.requested, "seed": self.seed if self.used_seed is None else self.used_seed}
+        return {**self.request, "seed": self.seed if self.used_seed is None else self.used_seed}
 
     @property
     def used_seed(self) -> int | None:

@@ -40,7 +40,7 @@ from tacita.specification.specification import (
 from tacita.specification.statement import Statement
 
 
-class Kind(Enum):
+class DecisionKind(Enum):
     """What the office decided on a cell by hand."""
 
     SENSITIVE = "sensitive"
@@ -61,7 +61,7 @@ class Decision:
         Of a cell that must be published or hidden: besides, nothing makes it sensitive.
     """
 
-    kind: Kind
+    kind: DecisionKind
     lower: Number | None = None
     upper: Number | None = None
     sliding: Number | None = None
@@ -70,12 +70,12 @@ class Decision:
     @property
     def safe(self) -> bool:
         """Whether the cell is not sensitive, whatever rules and files say."""
-        return self.kind is Kind.SAFE or self.exempt
+        return self.kind is DecisionKind.SAFE or self.exempt
 
     @property
     def text(self) -> str:
         """The decision in a few words."""
-        return f"{self.kind.value}, {Kind.SAFE.value}" if self.exempt else self.kind.value
+        return f"{self.kind.value}, {DecisionKind.SAFE.value}" if self.exempt else self.kind.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,25 +181,28 @@ class Case:
     def _find_decisions(self) -> dict[int, Decision]:
         rules, protect = self.specification.rules, self.specification.protect
         exempt = dict.fromkeys(self._places(rules.exempt))
-        found = dict.fromkeys(exempt, Decision(Kind.SAFE))
+        found = dict.fromkeys(exempt, Decision(DecisionKind.SAFE))
         marks = [mark for mark in rules.sensitive if not states_percentage(mark)]
         for cell, mark in zip(self._places([mark.cell for mark in marks]), marks, strict=True):
-            found.setdefault(cell, Decision(Kind.SENSITIVE, mark.lower, mark.upper, mark.sliding))
-        for kind, cells in ((Kind.PUBLISH, protect.must_publish), (Kind.HIDE, protect.must_hide)):
+            found.setdefault(cell, Decision(DecisionKind.SENSITIVE, mark.lower, mark.upper, mark.sliding))
+        for kind, cells in (
+            (DecisionKind.PUBLISH, protect.must_publish),
+            (DecisionKind.HIDE, protect.must_hide),
+        ):
             found |= {cell: Decision(kind, exempt=cell in exempt) for cell in self._places(cells)}
         return found
 
     @property
-    def marked(self) -> list[int]:
+    def marked_cells(self) -> list[int]:
         """Cells that are sensitive by hand."""
         return self._places([mark.cell for mark in self.specification.rules.sensitive])
 
     @property
-    def safe(self) -> list[int]:
+    def exempt_cells(self) -> list[int]:
         """Cells that are not sensitive, whatever rules and the file say."""
         return self._places(self.specification.rules.exempt)
 
-    def decided(self, kind: Kind) -> list[int]:
+    def list_decided(self, kind: DecisionKind) -> list[int]:
         """Cells with a decision of this kind."""
         return [cell for cell, decision in self.decisions.items() if decision.kind is kind]
 
@@ -215,7 +218,7 @@ class Case:
             places = self._places(listed)
             return tuple(cell for cell, at in zip(listed, places, strict=True) if at not in gone)
 
-        def new(listed: Sequence[Any], kind: Kind) -> tuple[Any, ...]:
+        def new(listed: Sequence[Any], kind: DecisionKind) -> tuple[Any, ...]:
             return tuple(listed) if decision is not None and decision.kind is kind else ()
 
         marks: list[SensitiveCell] = []
@@ -226,17 +229,17 @@ class Case:
         # Levels that are stated in percent of the value stay, unless the cell is not sensitive at all.
         kept = tuple(
             mark
-            for mark, at in zip(rules.sensitive, self.marked, strict=True)
+            for mark, at in zip(rules.sensitive, self.marked_cells, strict=True)
             if at not in gone or (states_percentage(mark) and not safe)
         )
         return self.specify(
             rules={
-                "sensitive": (*kept, *new(marks, Kind.SENSITIVE)),
+                "sensitive": (*kept, *new(marks, DecisionKind.SENSITIVE)),
                 "exempt": (*others(rules.exempt), *(codes if safe else ())),
             },
             protect={
-                "must_publish": (*others(protect.must_publish), *new(codes, Kind.PUBLISH)),
-                "must_hide": (*others(protect.must_hide), *new(codes, Kind.HIDE)),
+                "must_publish": (*others(protect.must_publish), *new(codes, DecisionKind.PUBLISH)),
+                "must_hide": (*others(protect.must_hide), *new(codes, DecisionKind.HIDE)),
             },
         )
 
@@ -262,9 +265,9 @@ class Case:
 
         # That a total is safe does not say so of the part which it has become one with.
         cells_there = np.bincount(places[places >= 0], minlength=len(table))
-        safe_there = Counter(int(places[cell]) for cell in self.safe)
+        safe_there = Counter(int(places[cell]) for cell in self.exempt_cells)
         exempt = [at for at, count in safe_there.items() if at >= 0 and count == cells_there[at]]
-        there = places[self.marked].tolist()
+        there = places[self.marked_cells].tolist()
         marks = {
             (at, mark.lower, mark.upper, mark.sliding, mark.protection): replace(mark, cell=cell)
             for mark, at, cell in zip(rules.sensitive, there, name_cells(table, there), strict=True)

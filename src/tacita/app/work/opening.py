@@ -17,7 +17,7 @@ import numpy as np
 
 from tacita import generate
 from tacita.app.work.open_case import Case, decide_as_stated, open_case
-from tacita.app.work.paths import hide_folders, path_written
+from tacita.app.work.paths import expand_path, hide_folders
 from tacita.core.errors import FormatError, InputError
 from tacita.core.exact import MOST_DECIMALS
 from tacita.core.tables.read_options import ReadOptions
@@ -36,28 +36,28 @@ MOST_CELLS = 1_000_000
 MOST_NOTES = 10
 
 
-UNTOLD = ReadOptions()
+NO_OPTIONS = ReadOptions()
 
 
-def endings() -> tuple[str, ...]:
+def list_endings() -> tuple[str, ...]:
     """Return the endings of files that can be opened."""
     return (*column_endings(), ".jj", ".txt", ".dat", ".toml", ".hrc")
 
 
-def case_from_path(path: str | os.PathLike[str], reading: ReadOptions = UNTOLD) -> Case:
+def open_case_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTIONS) -> Case:
     """The case of one file or folder on this machine.
 
     A project is called like its file, or like its folder where the file has the name that all have.
     """
-    path = path_written(path)
+    path = expand_path(path)
     if (project := project_file(path)) is not None and project.is_file():
         folder = project.absolute().parent.name
         name = folder if project.name == PROJECT and folder else project.stem
-        return _case_of_project(project, reading, name)
+        return _open_project(project, reading, name)
     return open_case(read_case(path, reading), path.stem)
 
 
-def case_from_files(paths: Sequence[Path], reading: ReadOptions = UNTOLD) -> Case:
+def open_case_of_files(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS) -> Case:
     """The case of files that were handed over together, in a folder of their own.
 
     That is a project with its data, the three files of the thesis program, or one table with the
@@ -67,20 +67,22 @@ def case_from_files(paths: Sequence[Path], reading: ReadOptions = UNTOLD) -> Cas
     if not paths:
         raise InputError("no file was chosen: choose at least one")
     with hide_folders(paths[0].parent):
-        return _case_of_files(paths[0].parent, paths, reading)
+        return _open_files_in(paths[0].parent, paths, reading)
 
 
-def case_from_text(text: str, reading: ReadOptions = UNTOLD) -> Case:
+def open_case_of_text(text: str, reading: ReadOptions = NO_OPTIONS) -> Case:
     """The case of a block pasted from a spreadsheet."""
     return open_case(read_pasted(text, reading), "pasted")
 
 
-def case_of_zeros(dimensions: Mapping[str, Sequence[str]], *, counts: bool = True, decimals: int = 0) -> Case:
+def make_empty_case(
+    dimensions: Mapping[str, Sequence[str]], *, counts: bool = True, decimals: int = 0
+) -> Case:
     """A table of these dimensions and codes, to be typed: all cells are zero, totals are computed."""
     shape = [len(codes) for codes in dimensions.values()]
     if not shape or min(shape) < 1:
         raise InputError("a new table needs at least one dimension, and one code in each")
-    _refuse_many(shape)
+    _refuse_many_cells(shape)
     if not 0 <= decimals <= MOST_DECIMALS:
         raise InputError(f"{pluralize(decimals, 'decimal')}: give a number from 0 to {MOST_DECIMALS}")
     table = Table.from_array(
@@ -93,7 +95,7 @@ def case_of_zeros(dimensions: Mapping[str, Sequence[str]], *, counts: bool = Tru
     return open_case(replace(table, notes=()), "new table")
 
 
-def dimensions_from_text(text: str) -> dict[str, list[str]]:
+def parse_dimensions(text: str) -> dict[str, list[str]]:
     """Dimensions from lines such as ``region: North, South`` or, for codes 1 to 12, ``month: 12``."""
     found: dict[str, list[str]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -108,29 +110,29 @@ def dimensions_from_text(text: str) -> dict[str, list[str]]:
         if name in found:
             raise InputError(f"line {number}: there are two dimensions '{name}'; rename one of them")
         if len(codes) == 1 and codes[0].isdecimal():
-            _refuse_many([int(codes[0])])
+            _refuse_many_cells([int(codes[0])])
             codes = [str(code) for code in range(1, int(codes[0]) + 1)]
         found[name] = codes
     return found
 
 
-def case_generated(
+def generate_case(
     shape: Sequence[int], family: str, *, sensitive: float | int | None, seed: int = 0, **options: Any
 ) -> Case:
     """A random table with sensitive cells; options are those of :func:`tacita.generate.problem`."""
-    _refuse_many(shape)
+    _refuse_many_cells(shape)
     if seed < 0:
         raise InputError(f"seed {seed}: give a whole number, 0 or more")
     made = generate.problem(shape, family, sensitive=sensitive, seed=seed, **options)
     return open_case(made, f"{family} {' × '.join(map(str, shape))}")
 
 
-def case_of_example(name: str) -> Case:
+def open_case_of_example(name: str) -> Case:
     """An example with its question."""
     return open_case(example(name), EXAMPLES[name].title)
 
 
-def notes_on(case: Case, reading: ReadOptions) -> list[str]:
+def list_reading_notes(case: Case, reading: ReadOptions) -> list[str]:
     """What was done to the input, and what was taken for granted, in sentences."""
     table = case.table
     notes = [f"Warning: {text}" for text in table.warnings[:MOST_NOTES]] + list(table.notes[:MOST_NOTES])
@@ -141,22 +143,22 @@ def notes_on(case: Case, reading: ReadOptions) -> list[str]:
             "values are whole numbers and were taken as counts; if they are amounts, say so below, under "
             "Edit table, Counts or amounts"
         )
-    elif _some_negative(table) and reading.counts is None and not case.from_project:
+    elif _has_negatives(table) and reading.counts is None and not case.from_project:
         notes.append("some values are negative: they were taken as amounts, not as counts")
     return notes
 
 
-def _some_negative(table: Table) -> bool:
+def _has_negatives(table: Table) -> bool:
     """Whether nothing but negative ones keeps whole numbers from being counts."""
     told = table.count is not None or table.contributions is not None
     return not table.whole and table.decimals == 0 and not told and bool((table.units < 0).any())
 
 
-def _case_of_files(folder: Path, paths: Sequence[Path], reading: ReadOptions) -> Case:
+def _open_files_in(folder: Path, paths: Sequence[Path], reading: ReadOptions) -> Case:
     projects = [path for path in paths if path.suffix.lower() == ".toml"]
     if len(projects) == 1:
         # Its folder is the session's, whose name says nothing.
-        return _case_of_project(projects[0], reading, projects[0].stem)
+        return _open_project(projects[0], reading, projects[0].stem)
     if {path.name for path in paths} & set(THESIS[1:]):
         return open_case(read_thesis(folder), "thesis")
     trees = [path for path in paths if is_classification(path)]
@@ -170,11 +172,11 @@ def _case_of_files(folder: Path, paths: Sequence[Path], reading: ReadOptions) ->
     table = tables[0]
     if trees and not has_columns(table):
         raise InputError(f"{trees[0].name}: {table.name} brings its own structure; leave classifications out")
-    found = read_case(table, replace(reading, hierarchies=files_by_dimension(table, trees)))
+    found = read_case(table, replace(reading, hierarchies=group_by_dimension(table, trees)))
     return open_case(found, table.stem)
 
 
-def files_by_dimension(table: Path, trees: Sequence[Path]) -> dict[str, list[Path]]:
+def group_by_dimension(table: Path, trees: Sequence[Path]) -> dict[str, list[Path]]:
     """Classifications by the dimension they are called after, which may follow the name of the table."""
     named: dict[str, list[Path]] = {}
     for path in trees:
@@ -195,21 +197,21 @@ def is_classification(path: Path) -> bool:
     return {"parent", "child"} <= names
 
 
-def _case_of_project(path: Path, reading: ReadOptions, name: str) -> Case:
+def _open_project(path: Path, reading: ReadOptions, name: str) -> Case:
     """Return the case of a project; one that does not fit its table is refused."""
     if options := list(reading.given):
         raise InputError(f"{path}: a project says itself how its files are read; leave out {options[0]}")
-    return case_of_specification(Specification.load(path), name)
+    return open_specification(Specification.load(path), name)
 
 
-def case_of_specification(said: Specification, name: str) -> Case:
+def open_specification(said: Specification, name: str) -> Case:
     """Read the files of a specification and return its case; one that does not fit its table is refused."""
     case = decide_as_stated(Case(name, said.read(), said))
     _ = case.problem
     return case
 
 
-def _refuse_many(shape: Sequence[int]) -> None:
+def _refuse_many_cells(shape: Sequence[int]) -> None:
     if prod(shape) > MOST_CELLS:
         raise InputError(
             f"{' by '.join(f'{n:,}' for n in shape)} are more than {MOST_CELLS:,} cells: make it smaller "

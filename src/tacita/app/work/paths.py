@@ -10,7 +10,7 @@ from pathlib import Path
 from tacita.core.errors import InputError
 
 
-def path_written(text: str | os.PathLike[str]) -> Path:
+def expand_path(text: str | os.PathLike[str]) -> Path:
     """A path in which ``~`` stands for a user's own folder.
 
     Raises
@@ -24,7 +24,7 @@ def path_written(text: str | os.PathLike[str]) -> Path:
         raise InputError(f"{text}: there is no such user on this machine; write the whole path") from None
 
 
-def places_in(folder: Path, names: Sequence[str]) -> list[Path]:
+def assign_paths(folder: Path, names: Sequence[str]) -> list[Path]:
     """Where files of these names are put: in this folder, whatever folder a name speaks of."""
     plain = [name.replace("\\", "/").rpartition("/")[2] for name in names]
     if wrong := [name for k, name in enumerate(plain) if name in ("", ".", "..", *plain[:k])]:

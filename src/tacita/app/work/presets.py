@@ -22,7 +22,7 @@ class Preset:
     about: str
 
 
-def presets(table: Table) -> tuple[Preset, ...]:
+def list_presets(table: Table) -> tuple[Preset, ...]:
     """All of them, for a table: subtotals are named with its codes."""
     rounded = {"base": 5, "power": 2, "margins": False, "strict": False}
     return (

@@ -17,7 +17,7 @@ from tacita.problem.problem import Problem
 from tacita.problem.quality import find_changed
 
 
-def announced(problem: Problem, release: Release) -> list[str]:
+def describe_radii(problem: Problem, release: Release) -> list[str]:
     """Base and radius, and what it means if a sensitive cell shows its true value; nothing where no number
     has a radius.
     """

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tacita.app.work.open_case import Case
-from tacita.app.work.opening import UNTOLD, case_of_specification, files_by_dimension, is_classification
-from tacita.app.work.paths import hide_folders, path_written
+from tacita.app.work.opening import NO_OPTIONS, group_by_dimension, is_classification, open_specification
+from tacita.app.work.paths import expand_path, hide_folders
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.records import find_records
@@ -50,7 +50,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class RecordsAtHand:
+class RecordsFile:
     """A file of records that was looked through.
 
     Attributes
@@ -79,34 +79,34 @@ class RecordsAtHand:
         """Whether numbers stand in it as text, with a decimal sign."""
         return self.path.name.lower().endswith(CSV)
 
-    def with_decimal(self, decimal: str) -> RecordsAtHand:
+    def with_decimal(self, decimal: str) -> RecordsFile:
         """The same looked through anew, with another decimal sign."""
         return replace(
             self, decimal=decimal, seen=survey_records(find_records(self.path, self.sheet), decimal)
         )
 
-    def with_sheet(self, sheet: str) -> RecordsAtHand:
+    def with_sheet(self, sheet: str) -> RecordsFile:
         """The records of another sheet of the workbook, looked through; nothing is chosen of them yet."""
         reading = ReadOptions(decimal=self.decimal, sheet=sheet)
         if self.private is None:
-            return records_from_path(self.path, reading)
-        return records_from_files(sorted(self.private.iterdir()), reading)
+            return find_records_at(self.path, reading)
+        return find_records_among(sorted(self.private.iterdir()), reading)
 
 
-def records_from_path(path: str | os.PathLike[str], reading: ReadOptions = UNTOLD) -> RecordsAtHand:
+def find_records_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTIONS) -> RecordsFile:
     """Records in a file of this machine; classifications are found beside it, by the names of columns."""
-    path = path_written(path).absolute()
+    path = expand_path(path).absolute()
     found, sheets = _look(path, reading)
     near = [file for file in sorted(path.parent.iterdir()) if file.suffix.lower() in (".csv", ".hrc")]
     trees = {
         name: fitting
-        for name, files in files_by_dimension(path, near).items()
+        for name, files in group_by_dimension(path, near).items()
         if name in found.names and (fitting := [f for f in files if f != path and is_classification(f)])
     }
-    return RecordsAtHand(path, found, trees, reading.decimal or ".", _read_of(sheets, reading), sheets)
+    return RecordsFile(path, found, trees, reading.decimal or ".", _read_of(sheets, reading), sheets)
 
 
-def records_from_files(paths: Sequence[Path], reading: ReadOptions = UNTOLD) -> RecordsAtHand:
+def find_records_among(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS) -> RecordsFile:
     """Records that were handed over, in a folder of their own, with classifications called like columns."""
     classifications = [path for path in paths if is_classification(path)]
     others = [path for path in paths if path not in classifications]
@@ -119,27 +119,27 @@ def records_from_files(paths: Sequence[Path], reading: ReadOptions = UNTOLD) -> 
     path = others[0]
     with hide_folders(path.parent):
         found, sheets = _look(path, reading)
-    trees = files_by_dimension(path, classifications)
+    trees = group_by_dimension(path, classifications)
     if strange := [files[0].name for name, files in trees.items() if name not in found.names]:
         raise InputError(
             f"{path.name}: the classification {strange[0]} is called like none of the columns "
             f"{', '.join(found.names)}; rename the file"
         )
     sheet = _read_of(sheets, reading)
-    return RecordsAtHand(path, found, trees, reading.decimal or ".", sheet, sheets, path.parent)
+    return RecordsFile(path, found, trees, reading.decimal or ".", sheet, sheets, path.parent)
 
 
-def records_from_text(text: str, folder: Path, reading: ReadOptions = UNTOLD) -> RecordsAtHand:
+def find_records_in_text(text: str, folder: Path, reading: ReadOptions = NO_OPTIONS) -> RecordsFile:
     """Pasted records, put into a folder of their own within ``folder``."""
     place = Path(tempfile.mkdtemp(prefix="pasted-", dir=folder))
     try:
-        return records_from_files([write_text(place / "pasted.tsv", text)], reading)
+        return find_records_among([write_text(place / "pasted.tsv", text)], reading)
     except TacitaError:
         shutil.rmtree(place)
         raise
 
 
-def case_of_records(records: RecordsAtHand, choice: Choice) -> Case:
+def tabulate_records(records: RecordsFile, choice: Choice) -> Case:
     """Return the table that a choice makes of records, as a case.
 
     Raises
@@ -165,7 +165,7 @@ def case_of_records(records: RecordsAtHand, choice: Choice) -> Case:
     )
     hierarchies = {file.name: str(file) for name in choice.by for file in trees.get(name, ())}
     with hide_folders(records.private):
-        return case_of_specification(Specification(source, hierarchies=hierarchies), records.path.stem)
+        return open_specification(Specification(source, hierarchies=hierarchies), records.path.stem)
 
 
 def _look(path: Path, reading: ReadOptions) -> tuple[Overview, Sheets | None]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita.app.sheet import Change, Content, Flag
-from tacita.app.work.open_case import Case, Kind
+from tacita.app.work.open_case import Case, DecisionKind
 from tacita.core import exact
 from tacita.core.errors import TacitaError
 from tacita.core.exact import UNBOUNDED, Cells, Mask, Units, rescale
@@ -52,7 +52,7 @@ class Arrangement:
     fixed: Mapping[str, str] = field(default_factory=dict)
     part: str | None = None
 
-    def of(self, structure: Structure) -> Layout:
+    def lay_out(self, structure: Structure) -> Layout:
         """The lines and the cells at their crossings.
 
         What the structure no longer has (a code that was dropped, a dimension that was renamed) falls back to
@@ -73,22 +73,22 @@ class Arrangement:
         }
         return lay_out(structure, rows, columns, fixed, part=part.name if part is not None else None)
 
-    def toward(self, structure: Structure, cell: int) -> Arrangement:
+    def shift_to(self, structure: Structure, cell: int) -> Arrangement:
         """This arrangement where it shows a cell; else with other slices, and another table if need be."""
-        if place_of(self.of(structure), cell) is not None:
+        if find_place(self.lay_out(structure), cell) is not None:
             return self
         parts = {part.name: part for part in structure.parts}
         holds = [name for name, part in parts.items() if cell in part.cells]
         chosen = self if self.part in holds or not holds else replace(self, part=holds[0])
         held = {
             structure.dimensions[d].name: structure.dimensions[d].codes[structure.codes[cell, d]]
-            for d in chosen.of(structure).fixed
+            for d in chosen.lay_out(structure).fixed
         }
         return replace(chosen, fixed={**chosen.fixed, **held})
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class Sensitivity:
     """What is sensitive in a case, as far as it is known.
 
     Attributes
@@ -112,18 +112,18 @@ class Judged:
         return self.hits.sensitive & ~self.levels.sensitive
 
     @classmethod
-    def at_a_glance(cls, case: Case) -> Judged:
+    def guess(cls, case: Case) -> Sensitivity:
         """By marks alone: what the file said and what was decided by hand; rules are not asked."""
         sensitive = np.zeros(len(case.table), dtype=bool)
         sensitive |= case.data.levels.sensitive
-        sensitive[case.marked] = True
+        sensitive[case.marked_cells] = True
         nothing = np.zeros(sensitive.size, dtype=np.int64)
         hits = Levels.of(sensitive.copy(), upper=nothing)
-        sensitive[case.safe] = False
+        sensitive[case.exempt_cells] = False
         return cls(Levels.of(sensitive, upper=nothing), hits)
 
     @classmethod
-    def of(cls, case: Case) -> Judged:
+    def find(cls, case: Case) -> Sensitivity:
         """By the rules; may take a while where the table is large."""
         try:
             problem = case.problem
@@ -134,7 +134,7 @@ class Judged:
             levels = case.find_levels()
             return cls(levels, _hits(case, levels), None, trouble)
         except TacitaError:
-            return replace(cls.at_a_glance(case), trouble=trouble)
+            return replace(cls.guess(case), trouble=trouble)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ class View:
     flags: Flags
     words: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
-    def text(self, row: int, column: int) -> str:
+    def text_at(self, row: int, column: int) -> str:
         """What a cell shows."""
         if self.flags[row, column] & Flag.EMPTY:
             return ""
@@ -155,7 +155,7 @@ class View:
             return self.words[row, column]
         return exact.to_text(int(self.units[row, column]), self.decimals)
 
-    def content(self) -> Content:
+    def to_content(self) -> Content:
         """The whole of it, for a sheet."""
         flat = exact.to_texts(self.units.ravel().tolist(), self.decimals)
         width = self.units.shape[1]
@@ -174,7 +174,7 @@ class View:
             _title(own, own.column_dimension),
         )
 
-    def changes_since(self, before: View) -> list[Change] | None:
+    def find_changes(self, before: View) -> list[Change] | None:
         """The cells that look different; None where lines or titles do, so that the whole is to be sent."""
         if _frame(self.layout) != _frame(before.layout):
             return None
@@ -189,28 +189,28 @@ class View:
         for place in worded:
             differs[place] = True
         return [
-            Change(row, column, self.text(row, column), int(self.flags[row, column]))
+            Change(row, column, self.text_at(row, column), int(self.flags[row, column]))
             for row, column in np.argwhere(differs).tolist()
         ]
 
 
-def view_of_case(case: Case, levels: Levels, where: Layout, exempt: Mask | None = None) -> View:
+def view_case(case: Case, levels: Levels, where: Layout, exempt: Mask | None = None) -> View:
     """The values, with what is sensitive, what was decided, and what is exempt if that is to be seen."""
     flags = np.zeros(len(case.table), dtype=np.uint8)
     flags[levels.sensitive] |= np.uint8(Flag.SENSITIVE)
     if exempt is not None:
         flags[exempt] |= np.uint8(Flag.EXEMPT)
-    for kind, flag in ((Kind.PUBLISH, Flag.PUBLISH), (Kind.HIDE, Flag.HIDE)):
-        flags[case.decided(kind)] |= np.uint8(flag)
-    return view_of_table(case.table, flags, where)
+    for kind, flag in ((DecisionKind.PUBLISH, Flag.PUBLISH), (DecisionKind.HIDE, Flag.HIDE)):
+        flags[case.list_decided(kind)] |= np.uint8(flag)
+    return view_table(case.table, flags, where)
 
 
-def view_of_table(table: Table, flags: Flags, where: Layout) -> View:
+def view_table(table: Table, flags: Flags, where: Layout) -> View:
     """The values of a table with flags per cell; sums are flagged here."""
     return View(where, _spread(table.units, where, 0), table.decimals, _flags_at(flags, where))
 
 
-def kinds_in_the_house(table: Table, release: Release, sensitive: Mask) -> NDArray[np.int64]:
+def classify_internally(table: Table, release: Release, sensitive: Mask) -> NDArray[np.int64]:
     """Position in ``KINDS`` of each cell, for those who know the true values.
 
     A cell that is not sensitive and shows its true number counts as published, also where readers are told a
@@ -220,10 +220,10 @@ def kinds_in_the_house(table: Table, release: Release, sensitive: Mask) -> NDArr
     return np.where(sensitive | find_changed(table, release), told, KINDS.index("published"))
 
 
-def view_of_release(table: Table, release: Release, sensitive: Mask, where: Layout) -> View:
+def view_release(table: Table, release: Release, sensitive: Mask, where: Layout) -> View:
     """What a release of a table publishes: numbers, intervals, nothing; each kind of cell with its flag."""
     by_kind = np.array([FLAGS[kind] for kind in KINDS], dtype=np.uint8)
-    flags = _flags_at(by_kind[kinds_in_the_house(table, release, sensitive)], where)
+    flags = _flags_at(by_kind[classify_internally(table, release, sensitive)], where)
     shown = _spread(release.shown, where, True)
     words = {
         (row, column): _window(release, int(where.cells[row, column]))
@@ -232,13 +232,13 @@ def view_of_release(table: Table, release: Release, sensitive: Mask, where: Layo
     return View(where, _spread(release.value, where, 0), release.decimals, flags, words)
 
 
-def block(where: Layout, rows: Sequence[int], columns: Sequence[int]) -> Cells:
+def find_block(where: Layout, rows: Sequence[int], columns: Sequence[int]) -> Cells:
     """The cells of a block, each once; empty ones are left out."""
     cells = where.cells[np.ix_(list(rows), list(columns))]
     return np.unique(cells[cells >= 0])
 
 
-def place_of(where: Layout, cell: int) -> tuple[int, int] | None:
+def find_place(where: Layout, cell: int) -> tuple[int, int] | None:
     """Row and column of a cell, the first where several lines show it; None where it is in another slice."""
     places = np.argwhere(where.cells == cell)
     return (int(places[0, 0]), int(places[0, 1])) if places.size else None
@@ -303,9 +303,9 @@ def _title(where: Layout, dimension: int | None) -> str:
 HIDDEN = "hidden"
 
 
-def view_of_difference(problem: Problem, release: Release, where: Layout) -> View:
+def view_difference(problem: Problem, release: Release, where: Layout) -> View:
     """Rows by columns of what changed, flagged as the release is."""
-    published = view_of_release(problem.table, release, problem.levels.sensitive, where)
+    published = view_release(problem.table, release, problem.levels.sensitive, where)
     words = dict(_words(problem, release, where))
     return View(where, np.zeros_like(published.units), 0, published.flags, words)
 

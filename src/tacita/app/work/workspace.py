@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,8 +21,8 @@ from tacita.core.errors import InputError
 from tacita.specification.specification import Specification
 
 if TYPE_CHECKING:
-    from tacita.app.work.inputs import Asked, Handed, Otherwise
-    from tacita.app.work.records import RecordsAtHand
+    from tacita.app.work.inputs import RecordsAlternative, SheetQuestion, UserInput
+    from tacita.app.work.records import RecordsFile
 
 MOST_STEPS = 100
 """How far undo reaches back."""
@@ -34,8 +34,43 @@ SIDE_BY_SIDE = 2
 """Runs at the same time; others wait."""
 
 
+class _WithFiles(Protocol):
+    """Something that may have uploaded files in a folder of the session."""
+
+    @property
+    def private(self) -> Path | None: ...
+
+
+T = TypeVar("T", bound=_WithFiles)
+
+
+class _AtHand(Generic[T]):
+    """An attribute of a workspace whose uploaded files are removed when it is replaced."""
+
+    def __set_name__(self, owner: type[Workspace], name: str) -> None:
+        self._name = f"_{name}"
+
+    def __get__(self, workspace: Workspace, owner: type[Workspace]) -> T | None:
+        kept: T | None = vars(workspace).get(self._name)
+        return kept
+
+    def __set__(self, workspace: Workspace, value: T | None) -> None:
+        before = self.__get__(workspace, Workspace)
+        vars(workspace)[self._name] = value
+        workspace.drop(before.private if before is not None else None)
+
+
 class Workspace:
     """What one session sees; no other session sees it."""
+
+    records: _AtHand[RecordsFile] = _AtHand()
+    """Records that are to become a table, with what is chosen of them."""
+    sheet_question: _AtHand[SheetQuestion] = _AtHand()
+    """A workbook of which one sheet is to be chosen."""
+    alternative: _AtHand[RecordsAlternative] = _AtHand()
+    """What the rows of the table that was opened last could be as well."""
+    offered: _AtHand[UserInput] = _AtHand()
+    """What was refused as it is, and which the page Start offers to read in another way."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="tacita-")
@@ -50,17 +85,13 @@ class Workspace:
         self._chosen: Job | None = None
         self.dark: bool | None = None
         self.notes: list[str] = []
-        self._records: RecordsAtHand | None = None
-        self._asked: Asked | None = None
-        self._otherwise: Otherwise | None = None
-        self._offered: Handed | None = None
 
     @property
     def folder(self) -> Path:
         """Where uploads and exports are put together."""
         return Path(self._folder.name)
 
-    def current(self) -> Case:
+    def require_case(self) -> Case:
         """The case; without one, where to get one."""
         if self.case is None:
             raise InputError("there is no table yet: open, type or generate one on the page Start")
@@ -69,27 +100,27 @@ class Workspace:
     @property
     def specification(self) -> Specification:
         """The specification of the case, with the method and formats of the last run of its table."""
-        case = self.current()
+        case = self.require_case()
         said = case.specification
         for job in reversed(self.jobs):
             if _same_table(job.case, case):
-                said = said.replace(protect=job.requested)
+                said = said.replace(protect=job.request)
                 return said.replace(output={"formats": self.formats}) if self.formats else said
         return said
 
     def open_path(self, path: str | Path) -> None:
         """Begin with the case of a file; of a workbook of several sheets one is asked for."""
-        from tacita.app.work.inputs import Asked, handed_path, otherwise
-        from tacita.app.work.opening import UNTOLD, notes_on
+        from tacita.app.work.inputs import SheetQuestion, find_alternative, take_path
+        from tacita.app.work.opening import NO_OPTIONS, list_reading_notes
 
-        handed = handed_path(path, UNTOLD)
-        if (sheets := handed.sheets()) is not None:
-            self.asked = Asked(handed, sheets, as_records=False)
+        handed = take_path(path, NO_OPTIONS)
+        if (sheets := handed.find_sheets()) is not None:
+            self.sheet_question = SheetQuestion(handed, sheets, as_records=False)
             return
-        case = handed.table()
+        case = handed.open_table()
         self.change(case)
-        self.otherwise = otherwise(handed, case)
-        self.notes = notes_on(case, UNTOLD)
+        self.alternative = find_alternative(handed, case)
+        self.notes = list_reading_notes(case, NO_OPTIONS)
 
     def clear(self) -> None:
         """Nothing open, nothing running, nothing to go back to."""
@@ -97,56 +128,17 @@ class Workspace:
             self.forget(job)
         self.case = None
         self._past, self._future, self.notes = [], [], []
-        self._records = self._asked = self._otherwise = self._offered = None
+        self.records = self.sheet_question = self.alternative = self.offered = None
         for left in self.folder.iterdir():
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
-    @property
-    def records(self) -> RecordsAtHand | None:
-        """Records that are to become a table, with what is chosen of them."""
-        return self._records
-
-    @records.setter
-    def records(self, records: RecordsAtHand | None) -> None:
-        before, self._records = self._records, records
-        self.drop(before.private if before is not None else None)
-
-    @property
-    def asked(self) -> Asked | None:
-        """A workbook of which one sheet is to be chosen."""
-        return self._asked
-
-    @asked.setter
-    def asked(self, asked: Asked | None) -> None:
-        before, self._asked = self._asked, asked
-        self.drop(before.private if before is not None else None)
-
-    @property
-    def otherwise(self) -> Otherwise | None:
-        """What the rows of the table that was opened last could be as well."""
-        return self._otherwise
-
-    @otherwise.setter
-    def otherwise(self, otherwise: Otherwise | None) -> None:
-        before, self._otherwise = self._otherwise, otherwise
-        self.drop(before.private if before is not None else None)
-
-    @property
-    def offered(self) -> Handed | None:
-        """What was refused as it is, and which the page Start offers to read otherwise."""
-        return self._offered
-
-    @offered.setter
-    def offered(self, offered: Handed | None) -> None:
-        before, self._offered = self._offered, offered
-        self.drop(before.private if before is not None else None)
-
     def drop(self, folder: Path | None) -> None:
-        """Remove files that were handed over, unless something that is at hand is to be read from them.
+        """Remove uploaded files, unless something that is at hand is to be read from them.
 
         A case that was made of them has its table.
         """
-        at_hand = (self._records, self._asked, self._otherwise, self._offered)
+        at_hand: tuple[_WithFiles | None, ...]
+        at_hand = (self.records, self.sheet_question, self.alternative, self.offered)
         if folder is not None and folder not in [kept.private for kept in at_hand if kept is not None]:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -195,13 +187,13 @@ class Workspace:
         # Two clicks may come in two threads: no two runs have the same number.
         with self._numbering:
             number = 1 + max((job.number for job in self.jobs), default=0)
-            job = Job(number, self.current(), method, options, time_limit=time_limit, seed=seed)
+            job = Job(number, self.require_case(), method, options, time_limit=time_limit, seed=seed)
             self.jobs.append(job)
         self.choose(job)
         self._threads.submit(job.carry_out)
         return job
 
-    def other_draws(self, job: Job) -> int:
+    def count_other_draws(self, job: Job) -> int:
         """How many other runs drew other numbers at random for the table of this one; 0 if it drew none."""
         if job.used_seed is None:
             return 0

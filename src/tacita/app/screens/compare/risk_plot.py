@@ -9,8 +9,8 @@ from typing import Any
 from nicegui import ui
 
 from tacita.app.controls.page_parts import as_label, heading, scroll_region, words_in
-from tacita.app.controls.runs import in_words
-from tacita.app.screens.compare.run_measures import measures, show_verdict, text
+from tacita.app.controls.runs import describe_run
+from tacita.app.screens.compare.run_measures import format_measure, measure_run, show_verdict
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case
 from tacita.report.measures import MEASURES, format_number
@@ -26,7 +26,7 @@ COLOURS = {State.SAFE: "#2f7fc4", State.UNSAFE: "#cf4a52", State.UNCHECKED: "#7c
 
 def build(jobs: Sequence[Job], now: Case | None) -> None:
     """The plot with a choice of what stands across, and the numbers of its points."""
-    points = {job.number: measures(job) for job in jobs}
+    points = {job.number: measure_run(job) for job in jobs}
     with ui.element("div").classes("strip"):
         heading("Risk against information lost")
         ui.space()
@@ -57,7 +57,7 @@ def build(jobs: Sequence[Job], now: Case | None) -> None:
     show()
 
 
-def labels(drawn: Mapping[int, tuple[float, float]], near: tuple[float, float]) -> dict[int, str]:
+def label_points(drawn: Mapping[int, tuple[float, float]], near: tuple[float, float]) -> dict[int, str]:
     """The label of each point: the numbers of all runs that are drawn at its place or ``near`` it, across and
     up, at the first of them, nothing at the others.
     """
@@ -76,7 +76,7 @@ def labels(drawn: Mapping[int, tuple[float, float]], near: tuple[float, float]) 
 
 def _told(job: Job, points: dict[int, Any], key: str, now: Case | None) -> str:
     own = points[job.number]
-    return f"{ACROSS[key]} {format_number(own[key])}, risk {format_number(own['risk'])}, {in_words(job, now)}"
+    return f"{ACROSS[key]} {format_number(own[key])}, risk {format_number(own['risk'])}, {describe_run(job, now)}"
 
 
 def _table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case | None) -> None:
@@ -90,7 +90,7 @@ def _table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case | No
         with ui.element("tbody"):
             for job in jobs:
                 own = points[job.number]
-                texts = [text(columns[name], own[name], job) for name in (key, "risk")]
+                texts = [format_measure(columns[name], own[name], job) for name in (key, "risk")]
                 with ui.element("tr"):
                     for entry in (job.title, *texts):
                         words_in("td", entry)
@@ -108,7 +108,7 @@ def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str,
         if job.state in SYMBOLS and points[job.number]["risk"] == points[job.number]["risk"]
     }
     widest = max((x for x, _ in drawn.values()), default=0.0)
-    names = labels(drawn, (NEAR_ACROSS * widest, NEAR_UP * top))
+    names = label_points(drawn, (NEAR_ACROSS * widest, NEAR_UP * top))
     series = []
     for state, symbol in SYMBOLS.items():
         data = [

@@ -6,24 +6,24 @@ from collections.abc import Mapping, Sequence
 
 from nicegui import ui
 
-from tacita.app.controls.runs import EARLIER, in_words
+from tacita.app.controls.runs import EARLIER, describe_run
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case
 from tacita.report.measures import Measure, Measures, compute_measures, find_best
 
 
-def measures(job: Job) -> Measures:
+def measure_run(job: Job) -> Measures:
     """The numbers of one run by the keys of the measures; NaN where there is none."""
     outcome = job.release.outcome if job.release is not None else None
     return compute_measures(job.problem, outcome, job.lost, job.intervals, job.seconds)
 
 
-def text(measure: Measure, value: float, job: Job) -> str:
+def format_measure(measure: Measure, value: float, job: Job) -> str:
     """A number of a run as it stands in a table."""
     return measure.text(value, job.release.outcome if job.release is not None else None)
 
 
-def best(measure: Measure, jobs: Sequence[Job], by_run: Mapping[int, Measures]) -> set[int]:
+def find_best_runs(measure: Measure, jobs: Sequence[Job], by_run: Mapping[int, Measures]) -> set[int]:
     """The numbers of the safe runs with the least of a measure."""
     return find_best(measure, {job.number: by_run[job.number] for job in jobs if job.state is State.SAFE})
 
@@ -36,7 +36,7 @@ def show_verdict(job: Job, now: Case | None) -> None:
     """``✔ safe``, or ``✔ safe †`` for the eye and the whole sentence for the ear."""
     tone = "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
     with ui.element("div").classes(tone):
-        ui.label(in_words(job, job.case)).classes("in-line")
+        ui.label(describe_run(job, job.case)).classes("in-line")
         if job.case is not now:
             ui.label(f", {EARLIER}").classes("for-the-ear")
             ui.label(f"\N{NO-BREAK SPACE}{DAGGER}").classes("in-line").props("aria-hidden=true")

@@ -8,8 +8,14 @@ from tacita.app import frame
 from tacita.app.controls import notices
 from tacita.app.controls.page_parts import as_label, heading, panel, scroll_region, words_in
 from tacita.app.screens.compare import risk_plot, statistics_table
-from tacita.app.screens.compare.run_measures import EARLIER_NOTE, best, measures, show_verdict, text
-from tacita.app.screens.compare.together import TogetherPanel
+from tacita.app.screens.compare.joint_audit_panel import JointAuditPanel
+from tacita.app.screens.compare.run_measures import (
+    EARLIER_NOTE,
+    find_best,
+    format_measure,
+    measure_run,
+    show_verdict,
+)
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
 from tacita.core.tables.table import Table
@@ -34,7 +40,7 @@ def build(workspace: Workspace) -> None:
                 heading(f"Runs of {whose}: {group[0].case.name}")
             RunTable(workspace, group)
             if len(group) > 1:
-                TogetherPanel(workspace, group)
+                JointAuditPanel(workspace, group)
                 risk_plot.build(group, workspace.case)
             statistics_table.build(group)
     _failed(workspace)
@@ -68,7 +74,7 @@ class RunTable:
     def __init__(self, workspace: Workspace, jobs: list[Job]) -> None:
         self._workspace = workspace
         self._jobs = jobs
-        self._measures = {job.number: measures(job) for job in jobs}
+        self._measures = {job.number: measure_run(job) for job in jobs}
         self._by, self._down = "run", False
         self._place = scroll_region("Runs in numbers")
         self._show()
@@ -105,7 +111,7 @@ class RunTable:
 
     def _show(self) -> None:
         self._place.clear()
-        winners = {column.key: best(column, self._jobs, self._measures) for column in MEASURES}
+        winners = {column.key: find_best_runs(column, self._jobs, self._measures) for column in MEASURES}
         with self._place, ui.element("table").classes("plain runs").props("data-testid=runs"):
             with ui.element("thead"), ui.element("tr"):
                 self._head("run", "Run", "the number of the run, its method and options")
@@ -137,7 +143,7 @@ class RunTable:
 
     def _entry(self, column: Measure, job: Job, wins: bool) -> None:
         value = self._measures[job.number][column.key]
-        entry = text(column, value, job)
+        entry = format_measure(column, value, job)
         with ui.element("td").classes("wins" if wins else "") as place:
             place.props(f'data-testid={column.key}-{job.number} title="{format_number(value)}"')
             ui.label(f"★ {entry}" if wins else entry)
@@ -145,4 +151,4 @@ class RunTable:
     def _open(self, job: Job) -> None:
         with notices.attempt():
             self._workspace.choose(job)
-            frame.go("result")
+            frame.open_screen("result")

@@ -38,14 +38,14 @@ def build(jobs: Sequence[Job]) -> None:
 
 
 def _line(job: Job) -> None:
-    changed = changed_statistics(job)
+    changed = find_changed_statistics(job)
     with ui.element("tr"):
         words_in("th", job.title, props="scope=row")
         for name in MEANINGS:
             words_in("td", _percent(changed[name]), props=f"data-testid={name}-{job.number}")
 
 
-def changed_statistics(job: Job) -> dict[str, float]:
+def find_changed_statistics(job: Job) -> dict[str, float]:
     """Percent changes by name, as the core defines them."""
     assert job.release is not None
     table, release = job.problem.table, job.release

@@ -1,1 +1,1 @@
-"""Files for publication, and files for the house."""
+"""Files for publication, and internal files."""

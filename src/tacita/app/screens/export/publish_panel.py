@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 from nicegui import ui
 
 from tacita.app.controls import notices
-from tacita.app.controls.downloads import offer, passing_file
+from tacita.app.controls.downloads import new_download_path, offer_download
 from tacita.app.controls.page_parts import panel, words_in
-from tacita.app.controls.runs import choose_run, in_words, wait_for
-from tacita.app.screens.export.places import PlaceField, busy
+from tacita.app.controls.runs import choose_run, describe_run, wait_for
+from tacita.app.screens.export.place_field import PlaceField, busy
+from tacita.app.work.exports import Export, export_run, make_file_name, zip_files
 from tacita.app.work.job import Job, State
-from tacita.app.work.parcels import Parcel, pack, plain_name, zipped
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
 from tacita.core.words import pluralize
@@ -37,7 +37,7 @@ ABOUT: dict[Format, str] = {
 TELLING = {"txt", "tsv"}
 """Formats that tell which cells are primary, of tables with two dimensions."""
 USUAL_FORMATS = ("xlsx", "csv")
-HOUSE = {
+INTERNAL_FILES = {
     "audit.json": "the verdict on every sensitive cell; which cells are sensitive, no true values",
     CERTIFICATE: "the proof, with true values; only of a safe release",
     "release-internal.xlsx": "the release in colours, primary cells told apart; with Excel",
@@ -66,7 +66,7 @@ def build(workspace: Workspace) -> None:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExportRequest:
     """What the user asked for."""
 
     formats: tuple[str, ...]
@@ -79,7 +79,7 @@ class Publishing:
     def __init__(self, workspace: Workspace, job: Job) -> None:
         self._workspace, self._job, self._case = workspace, job, workspace.case
         self._safe = job.audit is not None and job.audit.safe
-        ui.label(in_words(job, workspace.case)).classes(
+        ui.label(describe_run(job, workspace.case)).classes(
             "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
         )
         with ui.element("div").classes("columns"):
@@ -87,7 +87,7 @@ class Publishing:
                 self._formats()
                 self._why()
             with ui.element("div").classes("stack"):
-                self._house()
+                self._show_internal()
         self._destination()
         self._preview = ui.element("div").classes("stack").props("data-testid=preview")
         self._refresh()
@@ -120,11 +120,11 @@ class Publishing:
         )
         self._reason.on_value_change(lambda: self._refresh())
 
-    def _house(self) -> None:
-        ui.label(f"For the house, never to be published, in {INTERNAL}/").classes("stack-title")
+    def _show_internal(self) -> None:
+        ui.label(f"Internal, never to be published, in {INTERNAL}/").classes("stack-title")
         unproven = f"says that {NOTHING}; with true values" if self._job.state is State.UNCHECKED else ""
         with ui.element("dl").classes("files"):
-            for name, about in HOUSE.items():
+            for name, about in INTERNAL_FILES.items():
                 if name == CERTIFICATE and not self._safe:
                     continue
                 words_in("dt", name)
@@ -146,58 +146,57 @@ class Publishing:
                 "Download for publication", icon="download", on_click=self._download_publication, color=None
             ).props("no-caps outline data-testid=download-publication")
             self._archive = ui.button(
-                "Download for the house", icon="lock", on_click=self._download_house, color=None
-            ).props("no-caps outline data-testid=download-house")
+                "Download internal files", icon="lock", on_click=self._download_internal, color=None
+            ).props("no-caps outline data-testid=download-internal")
             self._look = ui.button(
                 "Preview", icon="visibility", on_click=self._show_preview, color=None
             ).props("no-caps flat data-testid=preview-files")
 
     @property
-    def _asked(self) -> Asked:
+    def _request(self) -> ExportRequest:
         formats = tuple(ending for ending, box in self._boxes.items() if box.value and box.enabled)
-        return Asked(formats, self._reason.value or "" if self._reason is not None else None)
+        return ExportRequest(formats, self._reason.value or "" if self._reason is not None else None)
 
     def _choose_formats(self) -> None:
-        self._workspace.formats = self._asked.formats
+        self._workspace.formats = self._request.formats
         self._refresh()
 
     def _refresh(self) -> None:
         """Open the buttons that can be used now; names say what they do to an unsafe release."""
-        asked = self._asked
-        allowed = self._safe or (asked.reason is not None and is_reason(asked.reason))
-        self._warning.set_visibility(not TELLING.isdisjoint(asked.formats))
+        request = self._request
+        allowed = self._safe or (request.reason is not None and is_reason(request.reason))
+        self._warning.set_visibility(not TELLING.isdisjoint(request.formats))
         for button, safe, unsafe in (
             (self._write, "Write to this folder", "Write NOT SAFE release to this folder"),
             (self._publication, "Download for publication", "Download NOT SAFE release"),
         ):
             button.set_text(safe if self._safe else unsafe if allowed else "Needs a reason first")
-            button.set_enabled(allowed and bool(asked.formats))
-        self._look.set_enabled(allowed and bool(asked.formats))
+            button.set_enabled(allowed and bool(request.formats))
+        self._look.set_enabled(allowed and bool(request.formats))
         self._write.set_enabled(self._write.enabled and self._folder.ready)
 
     # ------------------------------------------------------------------ doing it
 
-    async def _pack(self, folder: Path, repeatable: bool = True) -> Parcel:
+    async def _export(self, folder: Path, repeatable: bool = True) -> Export:
         if self._workspace.case is not self._case:
             raise InputError(
                 "the table or its rules were changed in another window, and the verdict shown here may no "
                 "longer be about them: reload this page and look at it again"
             )
-        asked, passing = self._asked, self._workspace.folder
-        reason = asked.reason if asked.reason and is_reason(asked.reason) else None
+        request, passing = self._request, self._workspace.folder
+        reason = request.reason if request.reason and is_reason(request.reason) else None
         return await asyncio.to_thread(
-            pack, self._job, folder, asked.formats, reason, passing=passing, repeatable=repeatable
+            export_run, self._job, folder, request.formats, reason, passing=passing, repeatable=repeatable
         )
 
     async def _write_folder(self) -> None:
         with notices.attempt(), busy(self._write):
             folder = self._folder.path
-            parcel = await self._pack(folder)
+            parcel = await self._export(folder)
             notices.tell(
-                f"Written: {pluralize(len(parcel.publication), 'file')} for publication, {len(parcel.house)} "
-                "for the "
-                f"house.\nFor publication: {_listed(parcel.publication)}"
-                f"\nFor the house: {_listed(parcel.house)}" + _told(parcel.notes),
+                f"Written: {pluralize(len(parcel.publication), 'file')} for publication, "
+                f"{len(parcel.internal)} internal.\nFor publication: {_list_files(parcel.publication)}"
+                f"\nInternal: {_list_files(parcel.internal)}" + _list_notes(parcel.notes),
                 "done",
             )
         self._folder.check()
@@ -205,40 +204,40 @@ class Publishing:
     async def _download_publication(self) -> None:
         await self._download(PUBLICATION, self._publication)
 
-    async def _download_house(self) -> None:
+    async def _download_internal(self) -> None:
         await self._download(INTERNAL, self._archive)
 
     async def _download(self, which: str, button: ui.button) -> None:
         """One of the two folders as an archive."""
         with notices.attempt(), busy(button):
-            name = f"{plain_name(self._job.case.name)}-run-{self._job.number}-{which}.zip"
-            archive = passing_file(self._workspace.folder)
+            name = f"{make_file_name(self._job.case.name)}-run-{self._job.number}-{which}.zip"
+            archive = new_download_path(self._workspace.folder)
             with self._scratch() as folder:
-                parcel = await self._pack(Path(folder), which == INTERNAL)
-                files = parcel.publication if which == PUBLICATION else parcel.house
-                await asyncio.to_thread(zipped, files, archive, which)
-            offer(archive, name)
-            notices.tell(f"{name}: {pluralize(len(files), 'file')}" + _told(parcel.notes), "done")
+                parcel = await self._export(Path(folder), which == INTERNAL)
+                files = parcel.publication if which == PUBLICATION else parcel.internal
+                await asyncio.to_thread(zip_files, files, archive, which)
+            offer_download(archive, name)
+            notices.tell(f"{name}: {pluralize(len(files), 'file')}" + _list_notes(parcel.notes), "done")
 
     async def _show_preview(self) -> None:
         with notices.attempt(), busy(self._look), self._scratch() as folder:
-            parcel = await self._pack(Path(folder))
+            parcel = await self._export(Path(folder))
             self._preview.clear()
             with self._preview:
-                for path in (*parcel.publication, *parcel.house):
-                    _file(path, "for publication" if path in parcel.publication else "for the house")
+                for path in (*parcel.publication, *parcel.internal):
+                    _file(path, "for publication" if path in parcel.publication else "internal")
 
     def _scratch(self) -> TemporaryDirectory[str]:
         """A folder for files that are looked at or packed, and then gone."""
         return TemporaryDirectory(dir=self._workspace.folder, prefix="export-")
 
 
-def _listed(files: Sequence[Path]) -> str:
+def _list_files(files: Sequence[Path]) -> str:
     """The files of one folder, by its path and their names."""
     return f"{files[0].parent} ({', '.join(path.name for path in files)})"
 
 
-def _told(notes: Sequence[str]) -> str:
+def _list_notes(notes: Sequence[str]) -> str:
     return "".join(f"\n{note}" for note in notes)
 
 

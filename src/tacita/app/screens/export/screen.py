@@ -1,4 +1,4 @@
-"""Export: files for publication, files for the house, and the table itself."""
+"""Export: files for publication, internal files, and the table itself."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 from nicegui import ui
 
 from tacita.app.controls import notices
-from tacita.app.controls.downloads import offer, passing_file
+from tacita.app.controls.downloads import new_download_path, offer_download
 from tacita.app.controls.page_parts import panel, show_no_table
 from tacita.app.screens.export import publish_panel
-from tacita.app.screens.export.places import PlaceField, busy
+from tacita.app.screens.export.place_field import PlaceField, busy
+from tacita.app.work.exports import FOLDERS, make_file_name, save_case, zip_files
 from tacita.app.work.open_case import Case
-from tacita.app.work.parcels import FOLDERS, plain_name, save, zipped
 from tacita.app.work.workspace import Workspace
 from tacita.report.measures import method_title
 
@@ -46,8 +46,8 @@ def _show_saving(workspace: Workspace) -> None:
             show_no_table()
             return
         ui.label(
-            "With true values, for the house. No run is needed. A project folder keeps rules, marks and "
-            "method; what other files cannot hold is told when they are written."
+            "With true values, for internal use. No run is needed. A project folder keeps rules, marks and "
+            "method; a note names what other files cannot hold."
         ).classes("muted")
         Saving(workspace, case)
 
@@ -67,7 +67,7 @@ class Saving:
         self._other_way()
 
     def _name(self) -> str:
-        way, name = str(self._way.value), plain_name(self._case.name)
+        way, name = str(self._way.value), make_file_name(self._case.name)
         return name if way in FOLDERS else f"{name}.{ENDINGS.get(way, way)}"
 
     def _other_way(self) -> None:
@@ -92,21 +92,21 @@ class Saving:
 
     async def _download(self) -> None:
         with notices.attempt(), busy(self._archive):
-            name, ready = self._name(), passing_file(self._workspace.folder)
+            name, ready = self._name(), new_download_path(self._workspace.folder)
             with TemporaryDirectory(dir=self._workspace.folder, prefix="save-") as folder:
                 paths, notes = await self._write(Path(folder) / name)
                 if len(paths) == 1 and self._way.value not in FOLDERS:
                     paths[0].replace(ready)
                 else:
                     name = f"{name}.zip"
-                    await asyncio.to_thread(zipped, paths, ready)
-            offer(ready, name)
+                    await asyncio.to_thread(zip_files, paths, ready)
+            offer_download(ready, name)
             notices.tell(f"{name} (true values)" + "".join(f"\n{n}" for n in notes), "done")
 
     async def _write(self, target: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
         way, said = str(self._way.value), self._workspace.specification
         case = replace(self._case, specification=said)
-        written = await asyncio.to_thread(save, case, target, way, passing=self._workspace.folder)
+        written = await asyncio.to_thread(save_case, case, target, way, passing=self._workspace.folder)
         if way != "project" or said.protect.method is None:
             return written.paths, written.notes
         method = method_title(said.protect.method, said.protect.options)

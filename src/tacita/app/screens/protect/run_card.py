@@ -29,7 +29,7 @@ WORDS = {
 TONES = {State.SAFE: "verdict-safe", State.UNSAFE: "verdict-unsafe", State.FAILED: "verdict-unsafe"}
 
 
-class Owner(Protocol):
+class RunCardOwner(Protocol):
     """Does what the buttons of a card ask for."""
 
     def show_result(self, job: Job) -> None: ...
@@ -46,7 +46,7 @@ class RunCard:
     made when they are opened: a page with many runs stays light.
     """
 
-    def __init__(self, job: Job, owner: Owner) -> None:
+    def __init__(self, job: Job, owner: RunCardOwner) -> None:
         self._job = job
         self._seen: tuple[object, ...] = ()
         self._chart: RunChart | None = None

@@ -50,7 +50,7 @@ class RunCards:
 
     def _look(self) -> None:
         jobs = list(self.workspace.jobs)
-        # Asked before the cards are drawn: a run that ends in between is looked at once more.
+        # SheetQuestion before the cards are drawn: a run that ends in between is looked at once more.
         at_work = any(not job.state.over for job in jobs)
         for job in jobs:
             place = self._places.setdefault(job, self._place_of(job))
@@ -90,7 +90,7 @@ class RunCards:
         """Lead to what came out of a run."""
         with notices.attempt():
             self.workspace.choose(job)
-            frame.go("result")
+            frame.open_screen("result")
         self._look()
 
     def use_again(self, job: Job) -> None:

@@ -27,7 +27,7 @@ class RunChart:
         """Draw what is known of loss and bound."""
         if len(events) < 2:
             return
-        lines = series(events)
+        lines = build_series(events)
         if self._chart is None:
             with self._place:
                 # As SVG its text has the colours of the page, light or dark.
@@ -41,7 +41,7 @@ class RunChart:
         self._chart.props(f'aria-label="{_aloud(events[-1])}"')
 
 
-def series(events: Sequence[Event]) -> tuple[list[list[float]], list[list[float]]]:
+def build_series(events: Sequence[Event]) -> tuple[list[list[float]], list[list[float]]]:
     """Points (seconds, loss) and (seconds, bound)."""
     step = -(-len(events) // MOST_POINTS)
     chosen = [*events[:-1:step], events[-1]]

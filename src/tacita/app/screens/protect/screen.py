@@ -13,9 +13,9 @@ from nicegui import run, ui
 from tacita.app.controls import forms, notices
 from tacita.app.controls.page_parts import heading, show_no_table
 from tacita.app.screens.protect.run_cards import RunCards
+from tacita.app.work.exports import USUAL_METHOD
 from tacita.app.work.job import Job
-from tacita.app.work.parcels import USUAL_METHOD
-from tacita.app.work.presets import Preset, presets
+from tacita.app.work.presets import Preset, list_presets
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.words import pluralize
@@ -31,10 +31,10 @@ def build(workspace: Workspace) -> None:
     if workspace.case is None:
         show_no_table()
         return
-    Bench(workspace)
+    ProtectScreen(workspace)
 
 
-class Bench:
+class ProtectScreen:
     """The method that is chosen with its form, and below it the runs."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -67,10 +67,10 @@ class Bench:
         said = self._workspace.specification.protect
         last = next(reversed(self._workspace.jobs), None)
         silent = replace(said, must_publish=(), must_hide=()) == Protection()
-        return Protection(**last.requested) if silent and last is not None else said
+        return Protection(**last.request) if silent and last is not None else said
 
     def _shortcuts(self) -> None:
-        known = {preset.name: preset for preset in presets(self._workspace.current().table)}
+        known = {preset.name: preset for preset in list_presets(self._workspace.require_case().table)}
 
         def choose(preset: Preset | None) -> None:
             if preset is not None:
@@ -92,7 +92,7 @@ class Bench:
 
     def _effort(self, begin: Protection) -> None:
         # Made with their values: set afterwards, they would undo what is typed as soon as the page is there.
-        limit, seed = forms.shown(begin.time_limit), _shown_seed(begin.seed)
+        limit, seed = forms.format_value(begin.time_limit), _shown_seed(begin.seed)
         with ui.element("div").classes("form effort"):
             self._limit = self._text(
                 "Time limit in seconds", limit, "time-limit", "empty: until it is proven best"
@@ -144,7 +144,7 @@ class Bench:
     def _take_over(self, job: Job) -> None:
         """Show the form as a run had it."""
         self._take(job.method.name, job.options)
-        self._limit.set_value(forms.shown(job.time_limit))
+        self._limit.set_value(forms.format_value(job.time_limit))
         self._seed.set_value(_shown_seed(job.seed))
 
     def _chosen(self) -> tuple[dict[str, Any], float | None, int | None]:
@@ -166,7 +166,7 @@ class Bench:
 
     async def _look_at_problem(self) -> None:
         """Say what is to be protected before it is tried."""
-        case = self._workspace.current()
+        case = self._workspace.require_case()
         try:
             problem: Problem | None = await run.io_bound(lambda: case.problem)
         except TacitaError as error:

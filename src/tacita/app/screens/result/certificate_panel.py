@@ -7,7 +7,7 @@ import asyncio
 from nicegui import ui
 
 from tacita.app.controls import notices
-from tacita.app.controls.downloads import offer, passing_file
+from tacita.app.controls.downloads import new_download_path, offer_download
 from tacita.app.controls.page_parts import as_label, panel
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import Audit
@@ -34,7 +34,7 @@ def build(workspace: Workspace, audit: Audit) -> None:
             "of the table, in exact arithmetic. "
             "It is checked without a solver, by a short program of its own (tacita verify)."
         )
-        ui.label("It names true values: it stays in the house.").classes("muted")
+        ui.label("It names true values: it is for internal use.").classes("muted")
         with ui.element("div").classes("strip"):
             ui.button("Check it", on_click=lambda: check()).props("no-caps data-testid=check-certificate")
             ui.button("Download (internal)", on_click=lambda: download(), color=None).props(
@@ -44,16 +44,16 @@ def build(workspace: Workspace, audit: Audit) -> None:
 
     async def check() -> None:
         said.set_text("checking …")
-        said.set_text(await asyncio.to_thread(checked, audit))
+        said.set_text(await asyncio.to_thread(check_certificate, audit))
 
     async def download() -> None:
         with notices.attempt():
-            path = passing_file(workspace.folder)
+            path = new_download_path(workspace.folder)
             await asyncio.to_thread(lambda: path.write_text(dump(certify(audit)), encoding="utf-8"))
-            offer(path, "certificate.json")
+            offer_download(path, "certificate.json")
 
 
-def checked(audit: Audit) -> str:
+def check_certificate(audit: Audit) -> str:
     """How many pairs of cell and attacker the certificate proves, in a sentence; or why it does not."""
     certificate = certify(audit)
     try:

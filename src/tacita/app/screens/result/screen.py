@@ -5,10 +5,10 @@ from __future__ import annotations
 from nicegui import ui
 
 from tacita.app.controls.page_parts import as_label, words_in
-from tacita.app.controls.runs import SIGNS, WORDS, choose_run, how_good, wait_for
+from tacita.app.controls.runs import SIGNS, WORDS, choose_run, describe_solution, wait_for
 from tacita.app.screens.result import beside, certificate_panel, sensitive_panel
 from tacita.app.work.job import Job, State
-from tacita.app.work.radius_notes import announced
+from tacita.app.work.radius_notes import describe_radii
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import UNSAFE, Audit
 from tacita.auditing.block_tasks import FRACTIONAL, UNPROVEN
@@ -28,7 +28,7 @@ def build(workspace: Workspace) -> None:
     if not job.state.over:
         wait_for(job)
         return
-    _verdict(job, workspace.other_draws(job))
+    _verdict(job, workspace.count_other_draws(job))
     if job.release is None or job.audit is None:
         return
     go = beside.build(workspace, job, job.release)
@@ -37,7 +37,7 @@ def build(workspace: Workspace) -> None:
     certificate_panel.build(workspace, job.audit)
 
 
-def _verdict(job: Job, other_draws: int) -> None:
+def _verdict(job: Job, count_other_draws: int) -> None:
     """The verdict in words, before anything else, and what to do where it is not "safe"."""
     with ui.element("section").classes("panel verdict").props("aria-label=Verdict data-testid=verdict"):
         with ui.element("div").classes("strip verdict-line"):
@@ -50,16 +50,16 @@ def _verdict(job: Job, other_draws: int) -> None:
             if job.cut_short:
                 ui.label(as_label(job.cut_short)).props("data-testid=cut-short")
         if job.audit is not None and not job.audit.safe:
-            for sentence in advice(job.audit):
+            for sentence in advise(job.audit):
                 ui.label(sentence)
-        if other_draws:
-            runs = pluralize(other_draws, "other run")
+        if count_other_draws:
+            runs = pluralize(count_other_draws, "other run")
             ui.label(f"With {runs} of this table {AVERAGES}.").props("data-testid=other-draws")
         if job.release is not None:
             _figures(job, job.release)
 
 
-def advice(audit: Audit) -> list[str]:
+def advise(audit: Audit) -> list[str]:
     """Which cells are not safe, and what can be done."""
     structure, worst = audit.problem.table.structure, audit.worst
     cells = audit.problem.sensitive[worst != 0]
@@ -87,7 +87,7 @@ def advice(audit: Audit) -> list[str]:
 
 def _figures(job: Job, release: Release) -> None:
     outcome, lost = release.outcome, job.lost
-    figures = {"solution": ("solution", how_good(outcome))}
+    figures = {"solution": ("solution", describe_solution(outcome))}
     if outcome is not None:
         figures["loss"] = ("information lost", format_short(outcome.loss))
         figures["bound"] = (
@@ -114,7 +114,7 @@ def _figures(job: Job, release: Release) -> None:
                 words_in("dd", told, "number", f"data-testid=figure-{name}")
     for remark in outcome.remarks if outcome is not None else ():
         ui.label(f"Remark: {remark}").props("data-testid=remark")
-    for sentence in announced(job.problem, release):
+    for sentence in describe_radii(job.problem, release):
         ui.label(sentence).props("data-testid=announced")
     if release.notice:
         ui.label(f"Readers are told: {release.notice}").props("data-testid=notice-to-readers")

@@ -7,7 +7,7 @@ from math import inf
 from nicegui import ui
 
 from tacita.app.controls.page_parts import as_label, panel
-from tacita.app.screens.rules.contributor_names import joined, listed, nobody_known
+from tacita.app.screens.rules.contributor_names import explain_unknown, join_names, split_names
 from tacita.app.work.desk import Desk
 from tacita.app.work.open_case import Case
 from tacita.attackers.considered import KINDS
@@ -33,15 +33,15 @@ ABOUT = {
 }
 
 
-def attackers_panel(desk: Desk) -> None:
+def show_attackers(desk: Desk) -> None:
     """The panel."""
     with panel("Who attacks, and what he knows", label="Attackers"):
         _Everyone(desk)
         with ui.element("div").classes("form"):
             for kind, by in KINDS.items():
-                _insiders(desk, kind, nobody_known(desk.case.table, by))
+                _insiders(desk, kind, explain_unknown(desk.case.table, by))
         for kind, by in KINDS.items():
-            _coalitions(desk, kind, nobody_known(desk.case.table, by))
+            _coalitions(desk, kind, explain_unknown(desk.case.table, by))
 
 
 class _Everyone:
@@ -71,7 +71,7 @@ class _Everyone:
         field.props(
             f'outlined dense stack-label hint="{hint}" data-testid=outsider-{name} aria-label="{label}"'
         )
-        field.props("inputmode=decimal autocomplete=off").on("blur", self._desk.settle)
+        field.props("inputmode=decimal autocomplete=off").on("blur", self._desk.end_step)
         return field
 
     def _show(self) -> None:
@@ -81,7 +81,7 @@ class _Everyone:
     def _chosen(self) -> None:
         self._show()
         self._put("outsider")
-        self._desk.settle()
+        self._desk.end_step()
 
     def _put(self, field: str) -> None:
         """Into the case, unless a number cannot be read; its field says so."""
@@ -123,7 +123,7 @@ def _insiders(desk: Desk, kind: str, reason: str) -> None:
         # All that are known is what holds if nothing is said; none of them has to be said.
         kinds = () if chosen == set(known) else tuple(sorted(chosen)) or ("outsider",)
         desk.specify(kind, attackers={"kinds": kinds})
-        desk.settle()
+        desk.end_step()
 
     with ui.element("div"):
         chosen = desk.case.attackers.kinds or list_known_kinds(desk.case.table)
@@ -138,14 +138,14 @@ def _coalitions(desk: Desk, kind: str, reason: str) -> None:
         return
 
     def put(text: str) -> None:
-        groups = tuple(group for line in text.splitlines() if (group := listed(line)))
+        groups = tuple(group for line in text.splitlines() if (group := split_names(line)))
         desk.specify(label.lower(), attackers={name: groups})
 
-    lines = "\n".join(joined(members) for members in getattr(desk.case.attackers, name))
+    lines = "\n".join(join_names(members) for members in getattr(desk.case.attackers, name))
     with ui.element("div").classes("noted"):
         field = ui.textarea(label, value=lines, on_change=lambda e: put(e.value or ""))
         field.props(f'outlined dense stack-label autogrow data-testid={name} aria-label="{label}"')
-        field.props("spellcheck=false").classes("wide").on("blur", desk.settle)
+        field.props("spellcheck=false").classes("wide").on("blur", desk.end_step)
         field.set_enabled(not reason)
         ui.label(
             f"Not available: {reason}."

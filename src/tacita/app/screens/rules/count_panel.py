@@ -6,7 +6,7 @@ from nicegui import run, ui
 
 from tacita.app.controls import notices
 from tacita.app.controls.page_parts import panel, words_in
-from tacita.app.work.desk import Newest
+from tacita.app.work.desk import LatestOnly
 from tacita.app.work.open_case import Case
 from tacita.core.errors import TacitaError
 from tacita.core.words import pluralize
@@ -21,7 +21,7 @@ class CountPanel:
     """The panel. Of cases that follow each other quickly only the last one is counted."""
 
     def __init__(self) -> None:
-        self._counting = Newest(self._count)
+        self._counting = LatestOnly(self._count)
         with panel("Sensitive cells"):
             with ui.element("div").props("role=status aria-atomic=true") as self._told:
                 self._number = ui.label("…").classes("count-number").props("data-testid=sensitive-count")
@@ -45,7 +45,7 @@ class CountPanel:
         except TacitaError as refused:
             problem, error = None, str(refused)
         except Exception as fault:
-            problem, error = None, notices.in_words(fault)
+            problem, error = None, notices.describe_fault(fault)
         if self._counting.overtaken:
             return
         self._told.props("aria-busy=false")

@@ -15,7 +15,7 @@ from tacita.app.controls import notices
 from tacita.app.controls.inlets import one_file_inlet, open_picker
 from tacita.app.controls.page_parts import panel
 from tacita.app.work.desk import Desk
-from tacita.app.work.paths import hide_folders, places_in
+from tacita.app.work.paths import assign_paths, hide_folders
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
 from tacita.core.release import Release
@@ -93,7 +93,7 @@ class PublishedPanel:
     async def _uploaded(self, event: UploadEventArguments) -> None:
         folder = Path(tempfile.mkdtemp(prefix="published-", dir=self._workspace.folder))
         with notices.attempt(), hide_folders(folder):
-            [path] = places_in(folder, [event.file.name])
+            [path] = assign_paths(folder, [event.file.name])
             await event.file.save(path)
             if (release := await run.io_bound(self._read, path)) is not None:
                 self._add(release)
@@ -123,7 +123,7 @@ class PublishedPanel:
 
     def _put(self, releases: tuple[Release, ...]) -> None:
         self._desk.change("published", self._desk.case.with_published(releases))
-        self._desk.settle()
+        self._desk.end_step()
         self._show()
 
 

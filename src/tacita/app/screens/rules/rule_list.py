@@ -10,7 +10,7 @@ from nicegui import ui
 
 from tacita.app.controls.forms import NO, YES, OptionForm
 from tacita.app.controls.page_parts import panel
-from tacita.app.screens.rules.contributor_names import joined, listed, nobody_known
+from tacita.app.screens.rules.contributor_names import explain_unknown, join_names, split_names
 from tacita.app.work.desk import Desk
 from tacita.core.errors import TacitaError
 from tacita.core.words import pluralize
@@ -55,7 +55,7 @@ class RuleList:
         choice.set_value(None)
         self._add(rule_kinds()[name].example)
         self.changed("add")
-        self._desk.settle()
+        self._desk.end_step()
 
     def _add(self, text: str) -> None:
         with self._place:
@@ -66,16 +66,16 @@ class RuleList:
         self._rows.remove(row)
         row.delete()
         self.changed("remove")
-        self._desk.settle()
+        self._desk.end_step()
 
     def changed(self, field: str) -> None:
         """Put all rules into the case."""
         self._desk.change(field, self._desk.case.with_rules(row.text for row in self._rows if row.text))
         self._tell()
 
-    def settle(self) -> None:
+    def end_step(self) -> None:
         """A field was left."""
-        self._desk.settle()
+        self._desk.end_step()
 
     def _tell(self) -> None:
         stated = len(self._desk.case.data.levels)
@@ -102,7 +102,7 @@ class _Row:
                     "outlined dense stack-label hide-bottom-space spellcheck=false autocomplete=off "
                     f'aria-label="Rule {number}, written" data-testid=rule-{number}-text input-class=mono'
                 ).classes("rule-text")
-                self._written.on_value_change(self._text_changed).on("blur", owner.settle)
+                self._written.on_value_change(self._text_changed).on("blur", owner.end_step)
                 remove = ui.button("Remove", on_click=lambda: owner.remove(self)).props("flat dense no-caps")
                 remove.props(f'data-testid=rule-{number}-remove aria-label="Remove rule {number}"')
             self._does = ui.label().classes("muted")
@@ -166,7 +166,7 @@ class _Row:
             options,
             given,
             on_change=lambda _: self._form_changed(),
-            on_leave=self._owner.settle,
+            on_leave=self._owner.end_step,
             name=f"rule-{self._number}",
             show=_shown,
             checked=False,
@@ -190,7 +190,7 @@ def _shown(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, frozenset):
-        return joined(sorted(value))
+        return join_names(sorted(value))
     text = format_value(value)
     return text[1:-1] if isinstance(value, tuple | list) else text
 
@@ -200,7 +200,7 @@ def _grammar(option: Option, text: str) -> str:
     if option.kind is bool:
         return GRAMMAR[text]
     if option.name in NAMES:
-        return format_value(listed(text))
+        return format_value(split_names(text))
     return f"[{text}]" if "," in text or option.name == "weights" else text
 
 
@@ -214,18 +214,18 @@ def _parts(text: str) -> list[str]:
 
 
 def _waivers(desk: Desk) -> None:
-    reason, waived = nobody_known(desk.case.table, "respondent"), desk.case.specification.rules.waived
+    reason, waived = explain_unknown(desk.case.table, "respondent"), desk.case.specification.rules.waived
 
     def put(names: str) -> None:
-        desk.specify("waived", rules={"waived": listed(names)})
+        desk.specify("waived", rules={"waived": split_names(names)})
 
     with ui.element("div").classes("noted"):
-        field = ui.input("Respondents who waive protection", value=joined(waived))
+        field = ui.input("Respondents who waive protection", value=join_names(waived))
         field.props("outlined dense stack-label data-testid=waived")
         field.props('aria-label="Respondents who waive protection"')
         field.props("spellcheck=false autocomplete=off")
         field.on_value_change(lambda event: put(event.value or ""))
-        field.on("blur", desk.settle)
+        field.on("blur", desk.end_step)
         field.set_enabled(not reason)
         ui.label(
             f"Not available: {reason}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 
 from tacita.app.controls.page_parts import panel, show_no_table
-from tacita.app.screens.rules.attackers_panel import attackers_panel
+from tacita.app.screens.rules.attackers_panel import show_attackers
 from tacita.app.screens.rules.count_panel import CountPanel
 from tacita.app.screens.rules.published_panel import PublishedPanel
 from tacita.app.screens.rules.rule_list import RuleList
@@ -45,7 +45,7 @@ def build(workspace: Workspace) -> None:
     desk = Desk(workspace, panel.ask, show_anew)
     with left:
         RuleList(desk)
-        attackers_panel(desk)
+        show_attackers(desk)
         PublishedPanel(desk, workspace)
         _cost_panel(desk)
     panel.ask(desk.case)
@@ -62,7 +62,7 @@ def _cost_panel(desk: Desk) -> None:
     def choose(word: str) -> None:
         meaning.set_text(meanings[word])
         desk.specify("cost", cost={"by": word or None})
-        desk.settle()
+        desk.end_step()
 
     with panel("What hiding or changing a cell costs", label="Cost"), ui.element("div").classes("strip"):
         names = {word: word or "as in the file" for word in meanings}

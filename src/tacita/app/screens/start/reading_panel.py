@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from nicegui import ui
 
-from tacita.app.work.inputs import Asked
+from tacita.app.work.inputs import SheetQuestion
 from tacita.core.tables.read_options import ReadOptions
 
 TOLD_BY_VALUES, COUNTS, AMOUNTS = "told by the values", "counts", "amounts"
@@ -24,7 +24,9 @@ class ReadingPanel:
         Called with that workbook and the sheet that is chosen.
     """
 
-    def __init__(self, asked: Asked | None, choose: Callable[[Asked, str], Awaitable[None]]) -> None:
+    def __init__(
+        self, asked: SheetQuestion | None, choose: Callable[[SheetQuestion, str], Awaitable[None]]
+    ) -> None:
         self._asking: ui.select | None = None
         self._choose = choose
         self._fold = ui.expansion(
@@ -51,13 +53,13 @@ class ReadingPanel:
         """Unfold the questions and lead to the one of the decimal sign."""
         self._lead_to(self._decimal)
 
-    def ask_for_sheet(self, asked: Asked | None) -> None:
+    def ask_for_sheet(self, asked: SheetQuestion | None) -> None:
         """Unfold the questions and lead to the one of the sheet; None: it is answered."""
         sheet = self._put_question(asked)
         if sheet is not None:
             self._lead_to(sheet)
 
-    def _put_question(self, asked: Asked | None) -> ui.select | None:
+    def _put_question(self, asked: SheetQuestion | None) -> ui.select | None:
         """The sheets of a workbook, the first of them that holds a table proposed."""
         self._question.clear()
         self._question.set_visibility(asked is not None)

@@ -12,7 +12,7 @@ from nicegui.events import ValueChangeEventArguments
 from tacita.app.controls import notices
 from tacita.app.controls.page_parts import heading, words_in
 from tacita.app.work.open_case import Case
-from tacita.app.work.records import Choice, RecordsAtHand, case_of_records
+from tacita.app.work.records import Choice, RecordsFile, tabulate_records
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
 from tacita.core.words import pluralize
@@ -65,7 +65,7 @@ class RecordsPanel:
         ui.run_javascript("window.scrollTo(0, 0)")
         self._by.run_method("focus")
 
-    def _offer_sheets(self, records: RecordsAtHand) -> None:
+    def _offer_sheets(self, records: RecordsFile) -> None:
         """The sheets of a workbook, where there are several; another one is looked through at once."""
         if records.sheets is None or records.sheet is None or len(records.sheets.names) < 2:
             return
@@ -82,7 +82,7 @@ class RecordsPanel:
         )
         sheet.classes("records-sheet").props("dense outlined options-dense data-testid=records-sheet")
 
-    def _fields(self, records: RecordsAtHand) -> None:
+    def _fields(self, records: RecordsFile) -> None:
         chosen, names = records.choice, records.seen.names
         named = {k: name or "(no name)" for k, name in enumerate(names)}
         self._by = ui.select(
@@ -164,7 +164,7 @@ class RecordsPanel:
     async def _read_numbers(self, event: ValueChangeEventArguments[str]) -> None:
         await self._look_again(partial(self._records.with_decimal, str(event.value)))
 
-    async def _look_again(self, look: Callable[[], RecordsAtHand]) -> None:
+    async def _look_again(self, look: Callable[[], RecordsFile]) -> None:
         with notices.attempt():
             self._workspace.records = await run.io_bound(look)
         # What was there before, with its own sheet and sign, where that failed.
@@ -174,7 +174,7 @@ class RecordsPanel:
         await self._begin(self._case)
 
     def _case(self) -> Case:
-        return case_of_records(self._records, self._choice)
+        return tabulate_records(self._records, self._choice)
 
     def _put_away(self) -> None:
         self._workspace.records = None
@@ -186,7 +186,7 @@ def _counted(choice: Choice) -> str:
     return "count the records" if choice.respondent is None else "count the respondents"
 
 
-def _columns_seen(records: RecordsAtHand) -> None:
+def _columns_seen(records: RecordsFile) -> None:
     """One line per column: enough to see which is a classification."""
     with (
         ui.element("div").classes("records-columns").props('tabindex=0 role=region aria-label="Columns"'),

@@ -23,19 +23,27 @@ from tacita.app.controls import notices
 from tacita.app.controls.inlets import (
     RECORDS_ZONE,
     file_inlet,
+    handle_drops_and_pastes,
     open_picker,
     send_text,
-    take_what_is_dropped,
     text_inlet,
 )
 from tacita.app.controls.page_parts import panel
-from tacita.app.screens.start.making import Generator, NewTable
 from tacita.app.screens.start.reading_panel import ReadingPanel
 from tacita.app.screens.start.records_panel import RecordsPanel
-from tacita.app.work.inputs import Asked, Handed, Otherwise, handed_files, handed_path, handed_text, otherwise
+from tacita.app.screens.start.table_makers import Generator, NewTable
+from tacita.app.work.inputs import (
+    RecordsAlternative,
+    SheetQuestion,
+    UserInput,
+    find_alternative,
+    take_files,
+    take_path,
+    take_text,
+)
 from tacita.app.work.open_case import Case
-from tacita.app.work.opening import UNTOLD, case_of_example, endings, notes_on
-from tacita.app.work.paths import places_in
+from tacita.app.work.opening import NO_OPTIONS, list_endings, list_reading_notes, open_case_of_example
+from tacita.app.work.paths import assign_paths
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import (
     DecimalSignError,
@@ -67,8 +75,8 @@ class StartScreen:
         self._files = file_inlet(self._uploaded, self._failed)
         self._record_files = file_inlet(self._handed_records, self._failed, "upload-records")
         self._texts = text_inlet(self._pasted, self._failed)
-        take_what_is_dropped(self._files, self._record_files, self._texts, PASTE)
-        self._records = RecordsPanel(workspace, partial(self._begin, reading=UNTOLD))
+        handle_drops_and_pastes(self._files, self._record_files, self._texts, PASTE)
+        self._records = RecordsPanel(workspace, partial(self._begin, reading=NO_OPTIONS))
         with ui.element("div").classes("columns ways-in"):
             with ui.element("div").classes("stack"):
                 self._open_files()
@@ -108,8 +116,8 @@ class StartScreen:
                 "A table, with classifications called like its dimensions; or a project with its data; or A, "
                 "PSC and VSC of the thesis program."
             ).classes("muted")
-            ui.label(" ".join(endings())).classes("muted endings")
-            self._reading = ReadingPanel(self.workspace.asked, self._chosen_sheet)
+            ui.label(" ".join(list_endings())).classes("muted endings")
+            self._reading = ReadingPanel(self.workspace.sheet_question, self._chosen_sheet)
 
     def _open_path(self) -> None:
         with panel("Open a path on this machine", "For large files, folders and projects."):
@@ -156,12 +164,14 @@ class StartScreen:
             for name, told in EXAMPLES.items():
                 with ui.element("div").classes("example"):
                     button = ui.button(
-                        told.title, on_click=partial(self._begin, partial(case_of_example, name)), color=None
+                        told.title,
+                        on_click=partial(self._begin, partial(open_case_of_example, name)),
+                        color=None,
                     )
                     button.props(f"flat dense no-caps align=left data-testid=example-{name}")
                     ui.label(told.about).classes("muted example-about")
 
-    def _at(self, field: ui.input) -> Handed | None:
+    def _at(self, field: ui.input) -> UserInput | None:
         """What is at the path that a field names; None where it names none."""
         handed = None
         with notices.attempt():
@@ -169,13 +179,13 @@ class StartScreen:
             written = str(field.value or "").strip().strip("\"'")
             if not written:
                 raise InputError("Path: give the path of a file or folder on this machine")
-            handed = handed_path(written, self._reading.reading)
+            handed = take_path(written, self._reading.reading)
         return handed
 
     async def _uploaded(self, event: MultiUploadEventArguments) -> None:
         reading = self._reading.reading
         if paths := await self._saved(event):
-            case = await self._open(handed_files(paths, reading))
+            case = await self._open(take_files(paths, reading))
             if case is None or not case.from_project:
                 self.workspace.drop(paths[0].parent)
         self._files.reset()
@@ -183,7 +193,7 @@ class StartScreen:
     async def _handed_records(self, event: MultiUploadEventArguments) -> None:
         reading = self._reading.reading
         if paths := await self._saved(event):
-            await self._look_at(handed_files(paths, reading))
+            await self._look_at(take_files(paths, reading))
             self.workspace.drop(paths[0].parent)
         self._record_files.reset()
 
@@ -192,7 +202,7 @@ class StartScreen:
         folder = Path(tempfile.mkdtemp(prefix="opened-", dir=self.workspace.folder))
         saved: list[Path] = []
         with notices.attempt():
-            paths = places_in(folder, [file.name for file in event.files])
+            paths = assign_paths(folder, [file.name for file in event.files])
             for file, path in zip(event.files, paths, strict=True):
                 await file.save(path)
             saved = paths
@@ -202,7 +212,7 @@ class StartScreen:
 
     async def _pasted(self, event: UploadEventArguments) -> None:
         text = await event.file.text()
-        await self._open(handed_text(text, self.workspace.folder, self._reading.reading))
+        await self._open(take_text(text, self.workspace.folder, self._reading.reading))
         self._texts.reset()
 
     def _failed(self, event: GenericEventArguments) -> None:
@@ -214,40 +224,40 @@ class StartScreen:
             "error",
         )
 
-    async def _open(self, handed: Handed) -> Case | None:
+    async def _open(self, handed: UserInput) -> Case | None:
         """Open what was handed over, once it is known which sheet of a workbook is meant."""
         if await self._asks_for_sheet(handed, as_records=False):
             return None
-        return await self._begin(handed.table, handed.reading, handed)
+        return await self._begin(handed.open_table, handed.reading, handed)
 
-    async def _look_at(self, handed: Handed) -> None:
+    async def _look_at(self, handed: UserInput) -> None:
         """Have records at hand, and ask what is to be made of them."""
         if await self._asks_for_sheet(handed, as_records=True):
             return
         with notices.attempt():
             await self._have_at_hand(handed)
 
-    async def _have_at_hand(self, handed: Handed) -> None:
+    async def _have_at_hand(self, handed: UserInput) -> None:
         with self._busily():
-            self.workspace.records = await run.io_bound(handed.records)
+            self.workspace.records = await run.io_bound(handed.open_records)
         self._records.show()
         self._records.lead_there()
         # Last, since it takes away the button that may have been pressed.
-        self.workspace.asked = None
+        self.workspace.sheet_question = None
         self._reading.ask_for_sheet(None)
 
-    async def _asks_for_sheet(self, handed: Handed, *, as_records: bool) -> bool:
+    async def _asks_for_sheet(self, handed: UserInput, *, as_records: bool) -> bool:
         """Whether it is a workbook of several sheets, one of which is asked for then."""
         sheets = None
         with notices.attempt(), self._busily():
-            sheets = await run.io_bound(handed.sheets)
+            sheets = await run.io_bound(handed.find_sheets)
         if sheets is None:
             return False
-        self.workspace.asked = Asked(handed, sheets, as_records)
-        self._reading.ask_for_sheet(self.workspace.asked)
+        self.workspace.sheet_question = SheetQuestion(handed, sheets, as_records)
+        self._reading.ask_for_sheet(self.workspace.sheet_question)
         return True
 
-    async def _chosen_sheet(self, asked: Asked, sheet: str) -> None:
+    async def _chosen_sheet(self, asked: SheetQuestion, sheet: str) -> None:
         # What else is said of the reading is beside the question, and may be said after it was put.
         handed = replace(asked.handed, reading=replace(self._reading.reading, sheet=sheet))
         await (self._look_at(handed) if asked.as_records else self._open(handed))
@@ -261,7 +271,7 @@ class StartScreen:
             self._busy.set_visibility(False)
 
     async def _begin(
-        self, make: Callable[[], Case], reading: ReadOptions | None = None, handed: Handed | None = None
+        self, make: Callable[[], Case], reading: ReadOptions | None = None, handed: UserInput | None = None
     ) -> Case | None:
         """Open what is made and lead on to it; None if nothing came of it.
 
@@ -269,9 +279,9 @@ class StartScreen:
         hand; where they could be, the table's page offers them, or this one if there is no table.
         """
 
-        def made() -> tuple[Case, Otherwise | None]:
+        def made() -> tuple[Case, RecordsAlternative | None]:
             case = make()
-            return case, None if handed is None else otherwise(handed, case)
+            return case, None if handed is None else find_alternative(handed, case)
 
         # Files of an offer are kept until they are read again, which may be what the offer was for.
         offered = self.workspace.offered
@@ -304,13 +314,13 @@ class StartScreen:
             return None
         case, other = opened
         self.workspace.change(case)
-        self.workspace.otherwise = other
-        self.workspace.asked = None
-        self.workspace.notes = notes_on(case, reading) if reading is not None else []
-        frame.go("table")
+        self.workspace.alternative = other
+        self.workspace.sheet_question = None
+        self.workspace.notes = list_reading_notes(case, reading) if reading is not None else []
+        frame.open_screen("table")
         return case
 
-    def _offer_records(self, handed: Handed) -> None:
+    def _offer_records(self, handed: UserInput) -> None:
         """Rows with several numbers each: one press leads to the form for records."""
 
         async def take() -> None:
@@ -325,7 +335,7 @@ class StartScreen:
             self._withdraw,
         )
 
-    def _offer_classification(self, handed: Handed, dimensions: tuple[str, ...]) -> None:
+    def _offer_classification(self, handed: UserInput, dimensions: tuple[str, ...]) -> None:
         """Codes that are sums of others: one press reads them with the classification that was found."""
         known = replace(handed, reading=replace(handed.reading, found=(*handed.reading.found, *dimensions)))
 

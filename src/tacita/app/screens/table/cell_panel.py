@@ -1,4 +1,4 @@
-"""The panel beside the sheet: what the house knows of the cell in focus."""
+"""The panel beside the sheet: what is known of the cell in focus."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from nicegui import run, ui
 
 from tacita.app.controls.page_parts import words_in
 from tacita.app.sheet.content import LOOKS, Flag
-from tacita.app.work.about_cell import LONGEST, About, Attack, Contributor, Interval
-from tacita.app.work.open_case import Kind
+from tacita.app.work.cell_facts import LONGEST, CellFacts, Contributor, DeducedInterval, OutsiderAttack
+from tacita.app.work.open_case import DecisionKind
 from tacita.core.errors import TacitaError
 from tacita.core.run import Run
 from tacita.core.words import pluralize
@@ -38,7 +38,7 @@ class CellPanel:
             if not is_sum:
                 ui.label("Type a number to list it.").classes("muted")
 
-    async def show(self, about: About, attack: Attack | None, whose: str) -> None:
+    async def show(self, about: CellFacts, attack: OutsiderAttack | None, whose: str) -> None:
         """A cell; ``attack`` is the outsider at work on what ``whose`` names, None if nobody can be asked."""
         self._begin()
         with self._place:
@@ -64,7 +64,7 @@ class CellPanel:
     def _heading(self, name: str) -> None:
         ui.label(name).classes("panel-title").props("role=heading aria-level=2 data-testid=cell-name")
 
-    def _requirement(self, about: About) -> None:
+    def _requirement(self, about: CellFacts) -> None:
         if not (about.sensitive or about.exempt):
             return
         with ui.element("div").classes("cell-section"):
@@ -95,7 +95,7 @@ class CellPanel:
                     for one in listed:
                         _fact(one.name, f"{one.amount} ({one.share:.1f} %)")
 
-    def _sums(self, about: About) -> None:
+    def _sums(self, about: CellFacts) -> None:
         with ui.element("div").classes("cell-section"):
             _title("Sums it is in")
             for equation in about.equations:
@@ -108,10 +108,10 @@ class CellPanel:
                 with ui.element("dl").classes("facts number"):
                     _fact("Cost of hiding", _number(about.cost))
 
-    async def _attack(self, place: ui.element, about: About, attack: Attack, whose: str) -> None:
+    async def _attack(self, place: ui.element, about: CellFacts, attack: OutsiderAttack, whose: str) -> None:
         if not attack.hides(about.cell):
             return
-        interval = attack.known(about.cell)
+        interval = attack.get_known(about.cell)
         with place:
             _title("What an outsider deduces")
             ui.label(whose).classes("muted")
@@ -145,14 +145,14 @@ class CellPanel:
             ui.html(picture, sanitize=False)
 
 
-def _states(about: About) -> list[str]:
+def _states(about: CellFacts) -> list[str]:
     """What a cell is, in words; a decision that says the same is not repeated."""
     words = ["a sum"] if about.is_sum else []
     if about.sensitive:
         words.append(_signed(Flag.SENSITIVE))
     if about.exempt:
         words.append(_signed(Flag.EXEMPT))
-    said = {Kind.SENSITIVE.value: about.sensitive, Kind.SAFE.value: about.exempt}
+    said = {DecisionKind.SENSITIVE.value: about.sensitive, DecisionKind.SAFE.value: about.exempt}
     if about.decision and not said.get(about.decision):
         words.append(f"marked: {about.decision}")
     return words
@@ -162,7 +162,7 @@ def _signed(flag: Flag) -> str:
     return f"{LOOK[flag].sign} {LOOK[flag].meaning}"
 
 
-def _interval_words(interval: Interval) -> str:
+def _interval_words(interval: DeducedInterval) -> str:
     if isnan(interval.low) or isnan(interval.high):
         return f"not worked out within {LONGEST:g} s"
     if interval.low == interval.high:

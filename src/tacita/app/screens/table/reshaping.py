@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 from nicegui import ui
 
 from tacita.app.controls import notices
-from tacita.app.controls.asking import Field, ask
+from tacita.app.controls.dialogs import Question, ask
 from tacita.app.sheet import Selection
 from tacita.core.errors import InputError
 from tacita.core.tables.dimension import Dimension
@@ -37,7 +37,7 @@ WALK = """(event) => {
 SINGULAR: dict[Axis, str] = {"rows": "row", "columns": "column"}
 
 
-class Owner(Protocol):
+class TableOwner(Protocol):
     """The screen that shows the table."""
 
     @property
@@ -49,7 +49,7 @@ class Owner(Protocol):
     def reshape(self, table: Table, renamed: tuple[str, str] | None = None) -> None: ...
 
 
-def reshaping(owner: Owner) -> None:
+def show_reshaping(owner: TableOwner) -> None:
     """The menu, and what its items do."""
     changes = _Changes(owner)
     button = ui.button("Edit table", color=None).props(
@@ -79,7 +79,7 @@ def _item(text: str, name: str, act: Callable[[], object]) -> None:
 class _Changes:
     """What the items do: each asks what it must know, and hands a new table to the screen."""
 
-    def __init__(self, owner: Owner) -> None:
+    def __init__(self, owner: TableOwner) -> None:
         self._owner = owner
 
     async def add(self, axis: Axis) -> None:
@@ -90,8 +90,8 @@ class _Changes:
             answers = await ask(
                 f"Add a {one}",
                 [
-                    Field("code", "Code"),
-                    Field("parent", "Part of", beside or tree.total, options=tree.codes),
+                    Question("code", "Code"),
+                    Question("parent", "Part of", beside or tree.total, options=tree.codes),
                 ],
                 "Add",
             )
@@ -103,7 +103,7 @@ class _Changes:
     async def rename(self, axis: Axis) -> None:
         with notices.attempt():
             dimension, line = self._dimension(axis), self._line(axis)
-            answers = await ask(f"Rename {line.code}", [Field("code", "New code", line.code)], "Rename")
+            answers = await ask(f"Rename {line.code}", [Question("code", "New code", line.code)], "Rename")
             if answers is not None:
                 self._owner.reshape(
                     renamed_code(self._owner.table, dimension.name, line.code, answers["code"])
@@ -127,7 +127,7 @@ class _Changes:
                 raise InputError("the cells of this table have labels, and no dimensions to rename")
             answers = await ask(
                 "Rename a dimension",
-                [Field("old", "Dimension", names[0], options=names), Field("new", "New name")],
+                [Question("old", "Dimension", names[0], options=names), Question("new", "New name")],
                 "Rename",
             )
             if answers is not None:
@@ -138,7 +138,9 @@ class _Changes:
         kinds = {"counts: everyone knows that cells are whole numbers": True, "amounts": False}
         with notices.attempt():
             now = next(name for name, whole in kinds.items() if whole == self._owner.table.whole)
-            answers = await ask("Cells are", [Field("kind", "Cells are", now, options=tuple(kinds))], "Set")
+            answers = await ask(
+                "Cells are", [Question("kind", "Cells are", now, options=tuple(kinds))], "Set"
+            )
             if answers is not None:
                 self._owner.reshape(as_counts(self._owner.table, kinds[answers["kind"]]))
 

@@ -8,20 +8,20 @@ from nicegui import background_tasks, run, ui
 
 from tacita.app import frame
 from tacita.app.controls import notices
-from tacita.app.controls.arranging import Arranging, arrangement_of, rename_in_arrangement
+from tacita.app.controls.arrangement_selects import ArrangementSelects, get_arrangement, rename_in_arrangement
 from tacita.app.controls.page_parts import show_no_table
 from tacita.app.screens.table.cell_panel import CellPanel
-from tacita.app.screens.table.reshaping import reshaping
+from tacita.app.screens.table.reshaping import show_reshaping
 from tacita.app.screens.table.table_tools import SeekButtons, show_folding, show_marking
 from tacita.app.sheet import Entry, Flag, Selection, Sheet
 from tacita.app.sheet.content import LOOKS
-from tacita.app.work.about_cell import Attack, about
-from tacita.app.work.entries import entered, named, sums_that_differ
-from tacita.app.work.inputs import Otherwise
+from tacita.app.work.cell_facts import OutsiderAttack, describe_cell
+from tacita.app.work.entries import enter, name_cell, note_wrong_sums
+from tacita.app.work.inputs import RecordsAlternative
 from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case, Decision
-from tacita.app.work.seeking import seek
-from tacita.app.work.view import Judged, View, block, place_of, view_of_case, view_of_release
+from tacita.app.work.seek_cell import seek
+from tacita.app.work.view import Sensitivity, View, find_block, find_place, view_case, view_release
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
 from tacita.core.tables.table import Table
@@ -40,22 +40,22 @@ def build(workspace: Workspace) -> None:
     if workspace.case is None:
         show_no_table()
         return
-    if (other := workspace.otherwise) is not None and other.case is workspace.case:
+    if (other := workspace.alternative) is not None and other.case is workspace.case:
         _offer_records(workspace, other)
     TableScreen(workspace, workspace.case)
 
 
-def _offer_records(workspace: Workspace, other: Otherwise) -> None:
+def _offer_records(workspace: Workspace, other: RecordsAlternative) -> None:
     """Rows that were read as cells and could be records: one press leads to the form for these."""
 
     def take() -> None:
         workspace.records = other.records
-        workspace.otherwise = None
-        frame.go("start")
+        workspace.alternative = None
+        frame.open_screen("start")
 
     def leave() -> None:
-        if workspace.otherwise is other:
-            workspace.otherwise = None
+        if workspace.alternative is other:
+            workspace.alternative = None
 
     notices.offer(
         "Each row was read as a cell: none repeats another one, and none is a total. They could as well be "
@@ -76,9 +76,9 @@ class TableScreen:
     def __init__(self, workspace: Workspace, case: Case) -> None:
         self.workspace = workspace
         self.case = case
-        self.layout = arrangement_of(workspace).of(case.table.structure)
-        self._judged = Judged.at_a_glance(case)
-        self._attack: Attack | None = None
+        self.layout = get_arrangement(workspace).lay_out(case.table.structure)
+        self._judged = Sensitivity.guess(case)
+        self._attack: OutsiderAttack | None = None
         self._shows_run = False
         self._offered: Job | None = None
         self._view = self._seen()
@@ -101,12 +101,12 @@ class TableScreen:
     def _build(self) -> None:
         with ui.element("div").classes("table-page"):
             with ui.element("div").classes("strip"):
-                self._arranging = Arranging(self.workspace, self.table.structure, self._arrange)
+                self._arranging = ArrangementSelects(self.workspace, self.table.structure, self._arrange)
                 self._folds = ui.element("div").classes("strip")
             with ui.element("div").classes("strip table-tools"):
                 show_marking(self._decide)
                 with ui.element("div").classes("apart"):
-                    reshaping(self)
+                    show_reshaping(self)
                 self._runs = ui.element("div").classes("apart")
             with ui.element("div").classes("table-body"):
                 with ui.element("div").classes("table-main"):
@@ -128,7 +128,7 @@ class TableScreen:
         self._place.clear()
         with self._place:
             self._sheet = Sheet(
-                self._view.content(),
+                self._view.to_content(),
                 editable=not self._shows_run,
                 name=f"Table {self.case.name}",
                 on_edit=self._edit,
@@ -192,15 +192,15 @@ class TableScreen:
     def _seen(self) -> View:
         job = self._job()
         if self._shows_run and job is not None and job.release is not None:
-            return view_of_release(self.table, job.release, self._judged.levels.sensitive, self.layout)
-        return view_of_case(self.case, self._judged.levels, self.layout, self._judged.exempt)
+            return view_release(self.table, job.release, self._judged.levels.sensitive, self.layout)
+        return view_case(self.case, self._judged.levels, self.layout, self._judged.exempt)
 
     def _redraw(self) -> None:
         """Send what looks different."""
         before, self._view = self._view, self._seen()
-        changes = self._view.changes_since(before)
+        changes = self._view.find_changes(before)
         if changes is None:
-            self._sheet.show(self._view.content())
+            self._sheet.show(self._view.to_content())
         else:
             self._sheet.patch(changes)
 
@@ -211,9 +211,9 @@ class TableScreen:
         self._show_focus_soon()
 
     def _arrange(self) -> None:
-        self.layout = arrangement_of(self.workspace).of(self.table.structure)
+        self.layout = get_arrangement(self.workspace).lay_out(self.table.structure)
         self._view = self._seen()
-        self._sheet.show(self._view.content())
+        self._sheet.show(self._view.to_content())
         self._offer_folding()
         self._show_focus_soon()
 
@@ -222,12 +222,12 @@ class TableScreen:
         if not len(self._judged.levels):
             self._sheet.tell("No cell is sensitive.")
             return
-        chosen, focus = arrangement_of(self.workspace), self.selection
+        chosen, focus = get_arrangement(self.workspace), self.selection
         sought = seek(self._judged.levels.cells, step, chosen, self.layout, focus.row, focus.column)
-        arrangement = chosen.toward(self.table.structure, sought.cell)
+        arrangement = chosen.shift_to(self.table.structure, sought.cell)
         if arrangement is not chosen:
             self._arranging.take(arrangement)
-        if (place := place_of(self.layout, sought.cell)) is not None:
+        if (place := find_place(self.layout, sought.cell)) is not None:
             self._sheet.go(*place)
         self._sheet.tell(
             f"Sensitive cell {sought.number:,} of {sought.count:,}: {self.table.name(sought.cell)}."
@@ -249,16 +249,16 @@ class TableScreen:
         with notices.attempt():
             if not self._is_current():
                 return
-            table, where = entered(self.table, self.layout, entries), self.layout
+            table, where = enter(self.table, self.layout, entries), self.layout
             self._change(self.case.with_table(table))
-            if differing := sums_that_differ(table, where, entries):
+            if differing := note_wrong_sums(table, where, entries):
                 notices.tell(differing)
 
     def _decide(self, decision: Decision | None) -> None:
         with notices.attempt():
             if not self._is_current():
                 return
-            cells = block(self.layout, self.selection.rows, self.selection.columns).tolist()
+            cells = find_block(self.layout, self.selection.rows, self.selection.columns).tolist()
             if not cells:
                 raise InputError("only empty cells are selected, which nobody needs to protect")
             self._change(self.case.decide(cells, decision))
@@ -283,15 +283,15 @@ class TableScreen:
 
     def _follow(self) -> None:
         """Show the case of the workspace, whatever it is now."""
-        before, self.case = self.case, self.workspace.current()
+        before, self.case = self.case, self.workspace.require_case()
         frame.name_case(self.case)
         structure, lines = self.table.structure, (self.layout.rows, self.layout.columns)
         if structure is not before.table.structure:
-            self.layout = arrangement_of(self.workspace).of(structure)
+            self.layout = get_arrangement(self.workspace).lay_out(structure)
         if len(self.table) != len(before.table) or not structure.same_cells(before.table.structure):
-            self._judged = Judged.at_a_glance(self.case)
+            self._judged = Sensitivity.guess(self.case)
         else:
-            self._judged = Judged(self._judged.levels, self._judged.hits)
+            self._judged = Sensitivity(self._judged.levels, self._judged.hits)
         was_run, self._shows_run = self._shows_run, self._shows_run and self._job() is not None
         self._attack = None
         if was_run != self._shows_run:
@@ -311,7 +311,7 @@ class TableScreen:
         background_tasks.create(self._judge(self.case), name="what is sensitive", context=self._place)
 
     async def _judge(self, case: Case) -> None:
-        judged = await run.io_bound(Judged.of, case)
+        judged = await run.io_bound(Sensitivity.find, case)
         # None when the server is stopping; another case when something newer is under way.
         if judged is None or case is not self.case or self._place.is_deleted:
             return
@@ -336,7 +336,7 @@ class TableScreen:
         cell = int(self.layout.cells[row, column])
         if cell < 0:
             is_sum = bool(self._view.flags[row, column] & Flag.TOTAL)
-            self._panel.show_empty(named(self.layout, self.layout.codes_at(row, column)), is_sum)
+            self._panel.show_empty(name_cell(self.layout, self.layout.codes_at(row, column)), is_sum)
             return
         job = self._job()
         whose = (
@@ -344,13 +344,13 @@ class TableScreen:
             if job is None
             else f"from what run {job.number} publishes"
         )
-        await self._panel.show(about(self.case, self._judged, cell), self._attacker(job), whose)
+        await self._panel.show(describe_cell(self.case, self._judged, cell), self._attacker(job), whose)
 
-    def _attacker(self, job: Job | None) -> Attack | None:
+    def _attacker(self, job: Job | None) -> OutsiderAttack | None:
         """The outsider at work, once per case and run; none where the case is no problem (yet)."""
         problem, release = self._judged.problem, None if job is None else job.release
         if problem is None:
             return None
-        if self._attack is None or not self._attack.is_on(problem, release):
-            self._attack = Attack(problem, release)
+        if self._attack is None or not self._attack.concerns(problem, release):
+            self._attack = OutsiderAttack(problem, release)
         return self._attack

@@ -10,20 +10,25 @@ from typing import Literal
 from nicegui import ui
 
 from tacita.app.controls import notices
-from tacita.app.controls.asking import Field, ask
+from tacita.app.controls.dialogs import Question, ask
 from tacita.app.sheet import Sheet
 from tacita.app.sheet.content import LOOKS, Flag
-from tacita.app.work.open_case import Decision, Kind
+from tacita.app.work.open_case import Decision, DecisionKind
 from tacita.core.errors import InputError
 from tacita.core.exact import parse_number
 from tacita.core.tables.layout import Layout, Line
 
 SIGN = {look.flag: look.sign for look in LOOKS}
 MARKS = (
-    (Kind.SENSITIVE, SIGN[Flag.SENSITIVE], "Sensitive", "Sensitive, with 20 % of the value as levels"),
-    (Kind.SAFE, SIGN[Flag.EXEMPT], "Not sensitive", "Not sensitive, whatever rules or the file say"),
-    (Kind.PUBLISH, SIGN[Flag.PUBLISH], "Must publish", "No method may hide or change it"),
-    (Kind.HIDE, SIGN[Flag.HIDE], "Must hide", "Hidden by every method, though not sensitive"),
+    (
+        DecisionKind.SENSITIVE,
+        SIGN[Flag.SENSITIVE],
+        "Sensitive",
+        "Sensitive, with 20 % of the value as levels",
+    ),
+    (DecisionKind.SAFE, SIGN[Flag.EXEMPT], "Not sensitive", "Not sensitive, whatever rules or the file say"),
+    (DecisionKind.PUBLISH, SIGN[Flag.PUBLISH], "Must publish", "No method may hide or change it"),
+    (DecisionKind.HIDE, SIGN[Flag.HIDE], "Must hide", "Hidden by every method, though not sensitive"),
 )
 
 
@@ -55,11 +60,11 @@ async def _ask_levels() -> Decision | None:
     answers = await ask(
         "Sensitive, with these levels",
         [
-            Field(
+            Question(
                 "lower", "Lower level (LPL)", hint="how far below the value an attacker must be left in doubt"
             ),
-            Field("upper", "Upper level (UPL)", hint="how far above"),
-            Field("sliding", "Sliding level (SPL)", hint="how wide their interval must be at least"),
+            Question("upper", "Upper level (UPL)", hint="how far above"),
+            Question("sliding", "Sliding level (SPL)", hint="how wide their interval must be at least"),
         ],
         "Mark",
     )
@@ -70,7 +75,7 @@ async def _ask_levels() -> Decision | None:
         raise InputError(
             "a sensitive cell needs a level above zero", remedy="give an amount, or mark it as sensitive"
         )
-    return Decision(Kind.SENSITIVE, amounts["lower"], amounts["upper"], amounts["sliding"])
+    return Decision(DecisionKind.SENSITIVE, amounts["lower"], amounts["upper"], amounts["sliding"])
 
 
 def _read_amount(name: str, text: str) -> Fraction | None:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from nicegui import ui
 
 from tacita.app.work.open_case import Case
-from tacita.app.work.opening import case_generated, case_of_zeros, dimensions_from_text
+from tacita.app.work.opening import generate_case, make_empty_case, parse_dimensions
 from tacita.core.errors import InputError
 from tacita.core.words import pluralize
 from tacita.generate import FAMILIES
@@ -57,12 +57,12 @@ class NewTable:
         named = str(self._named.value or "")
         shape = {"row": _whole(self._rows), "column": _whole(self._columns)}
         dimensions = (
-            dimensions_from_text(named)
+            parse_dimensions(named)
             if named.strip()
             else {name: [str(code) for code in range(1, n + 1)] for name, n in shape.items()}
         )
         counts = self._kind.value == COUNTS
-        return case_of_zeros(dimensions, counts=counts, decimals=0 if counts else _whole(self._decimals))
+        return make_empty_case(dimensions, counts=counts, decimals=0 if counts else _whole(self._decimals))
 
 
 class Generator:
@@ -97,7 +97,7 @@ class Generator:
     def _case(self) -> Case:
         shape = [_whole(self._rows), _whole(self._columns), *_wholes(self._further)]
         uniform = self._family.value == "uniform"
-        return case_generated(
+        return generate_case(
             shape,
             str(self._family.value),
             sensitive=self._wanted(),

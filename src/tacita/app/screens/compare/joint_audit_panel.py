@@ -19,7 +19,7 @@ ABOUT = (
 MOST_SECONDS = 120.0
 
 
-class TogetherPanel:
+class JointAuditPanel:
     """A choice of runs, a button, and the verdict."""
 
     def __init__(self, workspace: Workspace, jobs: list[Job]) -> None:

@@ -9,17 +9,17 @@ from math import ceil
 import numpy as np
 from nicegui import ui
 
-from tacita.app.controls.arranging import Arranging, arrangement_of
+from tacita.app.controls.arrangement_selects import ArrangementSelects, get_arrangement
 from tacita.app.sheet import Content, Sheet
 from tacita.app.work.job import Job
-from tacita.app.work.seeking import seek
+from tacita.app.work.seek_cell import seek
 from tacita.app.work.view import (
     View,
-    kinds_in_the_house,
-    place_of,
-    view_of_case,
-    view_of_difference,
-    view_of_release,
+    classify_cells,
+    find_place,
+    view_case,
+    view_difference,
+    view_release,
 )
 from tacita.app.work.workspace import Workspace
 from tacita.core.release import Release
@@ -64,9 +64,9 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
     problem = job.problem
     structure = problem.table.structure
     views: dict[str, Callable[[Layout], View]] = {
-        "original": lambda where: view_of_case(job.case, problem.levels, where),
-        "protected": lambda where: view_of_release(problem.table, release, problem.levels.sensitive, where),
-        "difference": lambda where: view_of_difference(problem, release, where),
+        "original": lambda where: view_case(job.case, problem.levels, where),
+        "protected": lambda where: view_release(problem.table, release, problem.levels.sensitive, where),
+        "difference": lambda where: view_difference(problem, release, where),
     }
     sheets: dict[str, Sheet] = {}
     with ui.element("section").classes("panel").props('aria-label="The table" data-testid=beside'):
@@ -75,15 +75,15 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
                 'no-caps dense aria-label="What to show" data-testid=beside-way'
             )
             ui.space()
-            arranging = Arranging(workspace, structure, lambda: arrange())
+            arranging = ArrangementSelects(workspace, structure, lambda: arrange())
         place = ui.element("div").classes("beside")
         _legend(release, job)
 
     def shown() -> dict[str, Content]:
         """What the sheets are to show, which take as much width as that needs."""
-        where = arrangement_of(workspace).of(structure)
+        where = get_arrangement(workspace).lay_out(structure)
         names = ("original", "protected") if way.value == "beside" else (way.value,)
-        contents = {name: views[name](where).content() for name in names}
+        contents = {name: views[name](where).to_content() for name in names}
         place.style(f"--least: {max(map(_width, contents.values()))}px")
         return contents
 
@@ -108,19 +108,19 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
                         )
 
     def go(cell: int) -> None:
-        chosen = arrangement_of(workspace)
-        arrangement = chosen.toward(structure, cell)
+        chosen = get_arrangement(workspace)
+        arrangement = chosen.shift_to(structure, cell)
         if arrangement is not chosen:
             arranging.take(arrangement)
         focused = next(iter(sheets.values()))
-        if (place := place_of(arrangement.of(structure), cell)) is not None:
+        if (place := find_place(arrangement.lay_out(structure), cell)) is not None:
             focused.go(*place)
         focused.tell(f"{structure.name(cell)}.")
 
     def seek_from(name: str, step: int) -> None:
-        chosen, focus = arrangement_of(workspace), sheets[name].selection
+        chosen, focus = get_arrangement(workspace), sheets[name].selection
         if problem.sensitive.size:
-            where = chosen.of(structure)
+            where = chosen.lay_out(structure)
             go(seek(problem.sensitive, step, chosen, where, focus.row, focus.column).cell)
 
     way.on_value_change(show)
@@ -149,15 +149,15 @@ def _width(content: Content) -> int:
     return max(LEAST, width) if width <= WIDEST else LEAST
 
 
-def counted(release: Release, problem: Problem) -> list[int]:
+def count_kinds(release: Release, problem: Problem) -> list[int]:
     """How many cells there are of each of ``KINDS``."""
-    found = kinds_in_the_house(problem.table, release, problem.levels.sensitive)
+    found = classify_internally(problem.table, release, problem.levels.sensitive)
     return [int(count) for count in np.bincount(found, minlength=len(KINDS))]
 
 
 def _legend(release: Release, job: Job) -> None:
     """Signs in words, with how many cells carry each."""
-    counts = counted(release, job.problem)
+    counts = count_kinds(release, job.problem)
     with ui.element("div").classes("strip legend").props("data-testid=legend"):
         for kind, count in zip(KINDS, counts, strict=True):
             if count:

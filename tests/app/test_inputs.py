@@ -8,10 +8,17 @@ from pathlib import Path
 import pytest
 from workbooks import workbook
 
-from tacita.app.work.inputs import Asked, Handed, handed_files, handed_path, handed_text, otherwise
+from tacita.app.work.inputs import (
+    SheetQuestion,
+    UserInput,
+    find_alternative,
+    take_files,
+    take_path,
+    take_text,
+)
 from tacita.app.work.open_case import Case
-from tacita.app.work.opening import UNTOLD
-from tacita.app.work.records import Choice, case_of_records, records_from_files, records_from_path
+from tacita.app.work.opening import NO_OPTIONS
+from tacita.app.work.records import Choice, find_records_among, find_records_at, tabulate_records
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError, RecordsError, SeveralValuesError
 from tacita.core.tables.read_options import ReadOptions
@@ -36,11 +43,11 @@ def workspace() -> Iterator[Workspace]:
     opened.close()
 
 
-def at(path: Path, reading: ReadOptions = UNTOLD) -> Handed:
-    return handed_path(path, reading)
+def at(path: Path, reading: ReadOptions = NO_OPTIONS) -> UserInput:
+    return take_path(path, reading)
 
 
-def of(text: str, path: Path) -> Handed:
+def of(text: str, path: Path) -> UserInput:
     path.write_text(text, encoding="utf-8")
     return at(path)
 
@@ -48,30 +55,30 @@ def of(text: str, path: Path) -> Handed:
 def test_a_sheet_is_asked_for_where_several_could_be_meant(tmp_path: Path) -> None:
     book = workbook(tmp_path / "t.xlsx", {"one": CELLS, "two": DOUBLE, "lists": FIRMS}, hidden=["lists"])
     asked = Sheets(("one", "two"), ("lists",))
-    assert at(book).sheets() == handed_files([book], UNTOLD).sheets() == asked
+    assert at(book).find_sheets() == take_files([book], NO_OPTIONS).find_sheets() == asked
     assert asked.labels == ("one", "two", "lists (hidden)")
-    assert at(book, ReadOptions(sheet="two")).sheets() is None
-    table = at(book, ReadOptions(sheet="two")).table().table
+    assert at(book, ReadOptions(sheet="two")).find_sheets() is None
+    table = at(book, ReadOptions(sheet="two")).open_table().table
     assert table.values[table.find("Total", "Total")] == 204
 
 
 def test_nothing_is_asked_where_there_is_nothing_to_choose(tmp_path: Path) -> None:
     one = workbook(tmp_path / "one.xlsx", {"empty": [], "data": CELLS, "lists": FIRMS}, hidden=["lists"])
-    assert at(one).sheets() is None
+    assert at(one).find_sheets() is None
     released = [[*row[:-1], "mark", "low", "high", row[-1]] for row in CELLS]
     ours = workbook(tmp_path / "ours.xlsx", {"release": released, "crosstab": CELLS, "notes": COVER})
-    assert at(ours).sheets() is None
+    assert at(ours).find_sheets() is None
     (tmp_path / "noise.xlsx").write_bytes(bytes(range(256)))
-    assert at(tmp_path / "noise.xlsx").sheets() is None
-    assert of(FEW, tmp_path / "few.csv").sheets() is None
-    assert handed_text(FEW, tmp_path, UNTOLD).sheets() is None
+    assert at(tmp_path / "noise.xlsx").find_sheets() is None
+    assert of(FEW, tmp_path / "few.csv").find_sheets() is None
+    assert take_text(FEW, tmp_path, NO_OPTIONS).find_sheets() is None
     # A project says which sheet it means.
     several = workbook(tmp_path / "several.xlsx", {"one": CELLS, "two": DOUBLE})
     project = tmp_path / "project.toml"
     project.write_text('[table]\nfile = "several.xlsx"\nsheet = "two"\n')
-    handed = handed_files([project, several], UNTOLD)
-    assert handed.sheets() is None
-    table = handed.table().table
+    handed = take_files([project, several], NO_OPTIONS)
+    assert handed.find_sheets() is None
+    table = handed.open_table().table
     assert table.values[table.find("Total", "Total")] == 204
 
 
@@ -80,26 +87,26 @@ def test_the_app_asks_for_the_sheet_of_the_file_that_it_begins_with(
 ) -> None:
     workspace.open_path(workbook(tmp_path / "t.xlsx", {"one": CELLS, "two": DOUBLE}))
     assert workspace.case is None
-    assert workspace.asked is not None
-    assert workspace.asked.sheets.proposed == "one"
+    assert workspace.sheet_question is not None
+    assert workspace.sheet_question.sheets.proposed == "one"
     (tmp_path / "few.csv").write_text(FEW)
     workspace.open_path(tmp_path / "few.csv")
-    assert workspace.otherwise is not None
-    assert workspace.otherwise.case is workspace.case
+    assert workspace.alternative is not None
+    assert workspace.alternative.case is workspace.case
 
 
 def test_files_stay_as_long_as_something_is_to_be_read_from_them(workspace: Workspace) -> None:
     folder = workspace.folder / "opened"
     folder.mkdir()
     book = workbook(folder / "t.xlsx", {"one": FIRMS, "two": CELLS})
-    handed = handed_files([book], UNTOLD)
-    sheets = handed.sheets()
+    handed = take_files([book], NO_OPTIONS)
+    sheets = handed.find_sheets()
     assert sheets is not None
-    workspace.asked = Asked(handed, sheets, as_records=True)
+    workspace.sheet_question = SheetQuestion(handed, sheets, as_records=True)
     workspace.drop(folder)
     assert book.exists()
-    workspace.records = records_from_files([book], ReadOptions(sheet="one"))
-    workspace.asked = None
+    workspace.records = find_records_among([book], ReadOptions(sheet="one"))
+    workspace.sheet_question = None
     assert book.exists()
     workspace.records = workspace.records.with_sheet("two")
     assert workspace.records.seen.names == ("region", "size", "value")
@@ -109,9 +116,9 @@ def test_files_stay_as_long_as_something_is_to_be_read_from_them(workspace: Work
 
 def test_records_of_a_workbook_name_their_sheet_in_the_project(tmp_path: Path) -> None:
     book = workbook(tmp_path / "t.xlsx", {"one": FIRMS, "two": CELLS})
-    records = records_from_path(book)
+    records = find_records_at(book)
     assert (records.sheet, records.sheets) == ("one", Sheets(("one", "two")))
-    case = case_of_records(records, Choice(("region",), "turnover"))
+    case = tabulate_records(records, Choice(("region",), "turnover"))
     table = case.specification.table
     assert table is not None
     assert table.sheet == "one"
@@ -124,14 +131,14 @@ def test_records_of_a_workbook_name_their_sheet_in_the_project(tmp_path: Path) -
 def test_rows_that_could_be_cells_as_well_as_records(tmp_path: Path, workspace: Workspace) -> None:
     for handed in (
         of(FEW, tmp_path / "few.csv"),
-        handed_text(FEW.replace(",", "\t"), workspace.folder, UNTOLD),
+        take_text(FEW.replace(",", "\t"), workspace.folder, NO_OPTIONS),
     ):
-        case = handed.table()
-        found = otherwise(handed, case)
+        case = handed.open_table()
+        found = find_alternative(handed, case)
         assert found is not None
         assert found.case is case
         assert found.records.seen.records == 4
-        table = case_of_records(found.records, Choice(("branch",), "turnover")).table
+        table = tabulate_records(found.records, Choice(("branch",), "turnover")).table
         assert table.values[table.find("steel")] == 20
 
 
@@ -153,21 +160,21 @@ def test_rows_that_could_be_cells_as_well_as_records(tmp_path: Path, workspace: 
 )
 def test_rows_that_are_cells(tmp_path: Path, name: str, text: str) -> None:
     handed = of(text, tmp_path / f"{name}.csv")
-    assert otherwise(handed, handed.table()) is None
+    assert find_alternative(handed, handed.open_table()) is None
 
 
 def test_what_says_how_it_is_read_is_not_asked_again(tmp_path: Path) -> None:
     of(FEW, tmp_path / "few.csv")
     handed = of('[table]\nfile = "few.csv"\n', tmp_path / "project.toml")
-    assert otherwise(handed, handed.table()) is None
+    assert find_alternative(handed, handed.open_table()) is None
 
 
 def test_nothing_is_left_of_pasted_text_that_is_cells(workspace: Workspace) -> None:
-    handed = handed_text(
-        "region\tbranch\tvalue\tlpl\nN\tsteel\t3\t1\nS\tfood\t4\t1\n", workspace.folder, UNTOLD
+    handed = take_text(
+        "region\tbranch\tvalue\tlpl\nN\tsteel\t3\t1\nS\tfood\t4\t1\n", workspace.folder, NO_OPTIONS
     )
-    case: Case = handed.table()
-    assert otherwise(handed, case) is None
+    case: Case = handed.open_table()
+    assert find_alternative(handed, case) is None
     assert list(workspace.folder.iterdir()) == []
 
 
@@ -175,19 +182,19 @@ def test_rows_about_single_respondents_are_told_as_records(tmp_path: Path) -> No
     rows = "".join(f"f{k},{'NS'[k % 2]},{k}\n" for k in range(30))
     handed = of(f"firm,region,turnover\n{rows}", tmp_path / "firms.csv")
     with pytest.raises(RecordsError, match="every row has a 'firm' of its own"):
-        handed.table()
-    assert handed.records().seen.records == 30
+        handed.open_table()
+    assert handed.open_records().seen.records == 30
 
 
 def test_files_stay_while_they_are_offered_as_records(workspace: Workspace) -> None:
     (folder := workspace.folder / "opened-1").mkdir()
     (path := folder / "firms.csv").write_text("firm,region,turnover,staff\nx,N,1,3\nx,S,2,1\n")
-    handed = handed_files([path], UNTOLD)
+    handed = take_files([path], NO_OPTIONS)
     with pytest.raises(SeveralValuesError):
-        handed.table()
+        handed.open_table()
     workspace.offered = handed
     workspace.drop(folder)
-    workspace.records = handed.records()
+    workspace.records = handed.open_records()
     workspace.offered = None
     assert path.exists()
     workspace.records = None

@@ -1,7 +1,7 @@
-"""Files that leave the app: what a run publishes, what the house keeps of it, and the case itself.
+"""Files that leave the app: files for publication, internal files, and the case itself.
 
     folder/publication/*  for publication: written if the run is safe, or a reason stands in for that
-    folder/internal/*     for the house: audit, certificate, coloured workbook, project.toml, repeat.py, table
+    folder/internal/*     internal: audit, certificate, coloured workbook, project.toml, repeat.py, table
 
 The two never share an archive, and stay apart where both archives are unpacked.
 """
@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from tacita.app.work.job import Job
-from tacita.app.work.open_case import Case, Kind
+from tacita.app.work.open_case import Case, DecisionKind
 from tacita.core.errors import InputError, TacitaError, UnsafeError
 from tacita.formats.jj import write_jj
 from tacita.formats.nchs import write_nchs
@@ -43,15 +43,15 @@ FOLDERS = ("project", "thesis")
 
 
 @dataclass(frozen=True)
-class Parcel:
-    """What was written: files for publication, files for the house, and what to know of them."""
+class Export:
+    """What was written: files for publication, internal files, and what to know of them."""
 
     publication: tuple[Path, ...]
-    house: tuple[Path, ...]
+    internal: tuple[Path, ...]
     notes: tuple[str, ...]
 
 
-def pack(
+def export_run(
     job: Job,
     folder: Path,
     formats: Sequence[str],
@@ -59,7 +59,7 @@ def pack(
     *,
     passing: Path,
     repeatable: bool = True,
-) -> Parcel:
+) -> Export:
     """Write all files of a run, or none; for publication none where it is neither safe nor given a reason.
 
     Files of an earlier release go: see :func:`tacita.publication.results.write_results`.
@@ -85,7 +85,7 @@ def pack(
     with open_file_set(folder) as drafted:
         again = _repeat(job, drafted.new(INTERNAL), formats, passing) if repeatable else Written(())
         results = write_results(job.audit, folder, formats, reason, with_them=again.paths)
-    return Parcel(
+    return Export(
         tuple(path for path in results.paths if path.parent == folder / PUBLICATION),
         tuple(path for path in results.paths if path.parent != folder / PUBLICATION),
         (*drafted.notes, *(f"Warning: {text}" for text in results.warnings), *results.notes, *again.notes),
@@ -93,13 +93,13 @@ def pack(
 
 
 def _repeat(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Written:
-    about = {**job.repeated, "formats": list(formats)}
+    about = {**job.repetition, "formats": list(formats)}
     said = _without_passing_files(job.case.specification, passing)
     project = write_project(job.problem, folder, specification=said, **about)
     return Written((*project.paths, write_script(folder, **about)), project.notes)
 
 
-def zipped(paths: Sequence[Path], target: Path, folder: str = "") -> Path:
+def zip_files(paths: Sequence[Path], target: Path, folder: str = "") -> Path:
     """Files in one archive, by their names, in a folder of it if one is named."""
     with replace_file(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in paths:
@@ -107,7 +107,7 @@ def zipped(paths: Sequence[Path], target: Path, folder: str = "") -> Path:
     return target
 
 
-def save(case: Case, target: Path, way: str, *, passing: Path) -> Written:
+def save_case(case: Case, target: Path, way: str, *, passing: Path) -> Written:
     """Write a case with its true values: ``project`` and ``thesis`` into a folder, other ways to a file.
 
     What does not fit the table is left out, and a note names it, as it does of what the files cannot hold.
@@ -119,7 +119,7 @@ def save(case: Case, target: Path, way: str, *, passing: Path) -> Written:
         published.
     """
     refuse_published(target)
-    case, notes = fitting(case)
+    case, notes = drop_misfits(case)
     folder = target if way in FOLDERS else target.parent
     folder.mkdir(parents=True, exist_ok=True)
     if way == "project":
@@ -151,7 +151,7 @@ def save(case: Case, target: Path, way: str, *, passing: Path) -> Written:
     return Written((write_table(case.table, target, case.problem),), notes)
 
 
-def plain_name(text: str) -> str:
+def make_file_name(text: str) -> str:
     """A text as the name of a file, short enough to be lengthened."""
     return re.sub(r"[^\w.-]+", "-", text)[:LONGEST_NAME].strip("-.") or "table"
 
@@ -166,7 +166,7 @@ def _without_passing_files(said: Specification, passing: Path) -> Specification:
 Without = Callable[[Case], Case]
 
 
-def fitting(case: Case) -> tuple[Case, tuple[str, ...]]:
+def drop_misfits(case: Case) -> tuple[Case, tuple[str, ...]]:
     """Return the case without as little as possible of what does not fit its table, and a note that names it;
     the case itself where everything fits.
     """
@@ -196,7 +196,7 @@ def _parts(case: Case) -> Iterator[tuple[str, Without]]:
     unfit = [rule for rule in case.rules if _trouble(alone.with_rules([rule])) is not None]
     for rule in unfit:
         yield f"rule {rule}", partial(_without_rule, rule)
-    yield from _without_decisions(case, Kind.PUBLISH)
+    yield from _without_decisions(case, DecisionKind.PUBLISH)
     known, usual, cost = case.attackers, Attackers(), case.specification.cost.by
     insiders = {name: getattr(usual, name) for name in ("kinds", "coalitions", "holding_coalitions")}
     bounds = {name: getattr(usual, name) for name in ("lower", "upper", "within")}
@@ -208,7 +208,7 @@ def _parts(case: Case) -> Iterator[tuple[str, Without]]:
         yield "bounds", lambda c: c.specify(attackers=bounds)
     if case.published:
         yield "releases that are already published", lambda c: c.with_published(())
-    for kind in (Kind.HIDE, Kind.SAFE, Kind.SENSITIVE):
+    for kind in (DecisionKind.HIDE, DecisionKind.SAFE, DecisionKind.SENSITIVE):
         yield from _without_decisions(case, kind)
     yield (
         "levels, bounds, costs and insiders of the file",
@@ -223,8 +223,8 @@ def _without_rule(rule: str, case: Case) -> Case:
     return case.with_rules(other for other in case.rules if other != rule)
 
 
-def _without_decisions(case: Case, kind: Kind) -> Iterator[tuple[str, Without]]:
-    if cells := case.decided(kind):
+def _without_decisions(case: Case, kind: DecisionKind) -> Iterator[tuple[str, Without]]:
+    if cells := case.list_decided(kind):
         yield f"'{kind.value}' of {case.table.structure.names(cells)}", lambda c: c.decide(cells, None)
 
 

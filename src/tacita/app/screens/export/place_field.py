@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nicegui import ui
 
-from tacita.app.work.paths import path_written
+from tacita.app.work.paths import expand_path
 from tacita.core.errors import InputError
 from tacita.storage.internal import refuse_published
 
@@ -63,7 +63,7 @@ class PlaceField:
 
     def _written(self) -> Path:
         text = str(self._field.value or "").strip()
-        path = path_written(text)
+        path = expand_path(text)
         if not text or not path.is_absolute():
             raise InputError(f"'{text}' is no whole path: begin with the root of the disk, or with ~")
         refuse_published(path)

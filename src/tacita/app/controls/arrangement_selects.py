@@ -16,18 +16,18 @@ from tacita.core.tables.structure import Structure
 _CHOSEN: WeakKeyDictionary[Workspace, Arrangement] = WeakKeyDictionary()
 
 
-def arrangement_of(workspace: Workspace) -> Arrangement:
+def get_arrangement(workspace: Workspace) -> Arrangement:
     """What was chosen last in a session, on whatever screen; a reload keeps it."""
     return _CHOSEN.get(workspace, Arrangement())
 
 
-class Arranging:
+class ArrangementSelects:
     """A row of selects; nothing at all where there is no choice.
 
     Parameters
     ----------
     on_change
-        Called after a choice, which is then to be had from :func:`arrangement_of`.
+        Called after a choice, which is then to be had from :func:`get_arrangement`.
     """
 
     def __init__(self, workspace: Workspace, structure: Structure, on_change: Callable[[], None]) -> None:
@@ -42,13 +42,13 @@ class Arranging:
         """Offer what a structure has."""
         self._structure = structure
         self._place.clear()
-        chosen = arrangement_of(self._workspace)
+        chosen = get_arrangement(self._workspace)
         linked = {part.name: part for part in structure.parts} if len(structure.parts) > 1 else {}
         part = linked.get(chosen.part or "", next(iter(linked.values()), None))
         axes = range(len(structure.dimensions)) if part is None else part.dimensions
         dimensions = {structure.dimensions[d].name: structure.dimensions[d] for d in axes}
         self._place.set_visibility(bool(linked) or len(dimensions) > 1)
-        where = chosen.of(structure)
+        where = chosen.lay_out(structure)
         shown = [
             structure.dimensions[d].name
             for d in (where.row_dimension, where.column_dimension)
@@ -69,7 +69,7 @@ class Arranging:
             if new_rows == new_columns:
                 # Choosing what stands on the other side turns the table.
                 new_rows, new_columns = columns, rows
-            self.take(replace(arrangement_of(self._workspace), rows=new_rows, columns=new_columns))
+            self.take(replace(get_arrangement(self._workspace), rows=new_rows, columns=new_columns))
 
         self._select("Rows", list(dimensions), rows, lambda name: put(name, columns))
         self._select("Columns", list(dimensions), columns, lambda name: put(rows, name))
@@ -80,7 +80,7 @@ class Arranging:
     def _slicer(self, dimension: Dimension, code: str) -> None:
         def hold(chosen_code: str) -> None:
             # The selects stay as they are: somebody may be choosing in the next one already.
-            chosen = arrangement_of(self._workspace)
+            chosen = get_arrangement(self._workspace)
             fixed = {**chosen.fixed, dimension.name: chosen_code}
             _CHOSEN[self._workspace] = replace(chosen, fixed=fixed)
             self._on_change()
@@ -103,7 +103,7 @@ class Arranging:
 
 def rename_in_arrangement(workspace: Workspace, old: str, new: str) -> None:
     """Keep the choice when a dimension gets another name."""
-    chosen = arrangement_of(workspace)
+    chosen = get_arrangement(workspace)
     _CHOSEN[workspace] = Arrangement(
         new if chosen.rows == old else chosen.rows,
         new if chosen.columns == old else chosen.columns,

@@ -1,4 +1,4 @@
-"""What the house is told about one cell."""
+"""What is shown of one cell."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacita.app.work.about_cell import Attack, about
-from tacita.app.work.open_case import Case, Decision, Kind, open_case
-from tacita.app.work.view import Judged
+from tacita.app.work.cell_facts import OutsiderAttack, describe_cell
+from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
+from tacita.app.work.view import Sensitivity
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.tables.contributions import Contributions
@@ -24,7 +24,7 @@ def salazar() -> Case:
 
 def test_a_sensitive_cell_with_its_levels_and_sums(salazar: Case) -> None:
     cell = salazar.table.find("II", "C")
-    told = about(salazar, Judged.of(salazar), cell)
+    told = describe_cell(salazar, Sensitivity.find(salazar), cell)
     assert (told.value, told.lower, told.upper, told.sliding) == ("22", "10", "12", "0")
     assert told.sensitive
     assert not told.is_sum
@@ -36,22 +36,22 @@ def test_a_sensitive_cell_with_its_levels_and_sums(salazar: Case) -> None:
 
 def test_a_decision_is_told(salazar: Case) -> None:
     cell = salazar.table.find("I", "A")
-    case = salazar.decide([cell], Decision(Kind.HIDE))
-    assert about(case, Judged.of(case), cell).decision == "must hide"
+    case = salazar.decide([cell], Decision(DecisionKind.HIDE))
+    assert describe_cell(case, Sensitivity.find(case), cell).decision == "must hide"
 
 
 def test_of_an_exempt_cell_it_is_told_what_would_hit_it() -> None:
     case = open_case(example("nchs"), "nchs")
     cell = int(case.problem.sensitive[0])
-    before = about(case, Judged.of(case), cell)
-    case = case.decide([cell], Decision(Kind.SAFE))
-    told = about(case, Judged.of(case), cell)
+    before = describe_cell(case, Sensitivity.find(case), cell)
+    case = case.decide([cell], Decision(DecisionKind.SAFE))
+    told = describe_cell(case, Sensitivity.find(case), cell)
     assert (before.sensitive, before.exempt) == (True, False)
     assert (told.sensitive, told.exempt) == (False, True)
     assert told.why == before.why
     assert told.why[0].startswith("threshold 5: ")
-    case = case.decide([cell + 1], Decision(Kind.SAFE))
-    assert not about(case, Judged.of(case), cell + 1).exempt
+    case = case.decide([cell + 1], Decision(DecisionKind.SAFE))
+    assert not describe_cell(case, Sensitivity.find(case), cell + 1).exempt
 
 
 def test_contributors_by_name_and_share() -> None:
@@ -62,38 +62,38 @@ def test_contributors_by_name_and_share() -> None:
     values[cell], who[cell] = (60, 20), (1, 0)
     known = Contributions(values, who, table.units, names=("Brook", "Hill"))
     case = open_case(replace(table, contributions=known, count=np.full(n, 2)), "case")
-    told = about(case, Judged.at_a_glance(case), cell)
+    told = describe_cell(case, Sensitivity.guess(case), cell)
     assert [(c.name, c.amount, c.share) for c in told.contributors] == [
         ("Hill", "60", 75.0),
         ("Brook", "20", 25.0),
     ]
     assert told.count == 2
-    assert about(case, Judged.at_a_glance(case), table.find("1", "2")).contributors == ()
+    assert describe_cell(case, Sensitivity.guess(case), table.find("1", "2")).contributors == ()
 
 
 def test_a_sensitive_cell_hidden_alone_is_no_secret(salazar: Case) -> None:
-    attack = Attack(salazar.problem, None)
+    attack = OutsiderAttack(salazar.problem, None)
     cell = salazar.table.find("II", "C")
     assert attack.hides(cell)
     assert not attack.hides(salazar.table.find("I", "A"))
     found = attack.deduce(cell, Run())
     assert (found.low, found.high) == (22, 22)
     assert found.bounds == (0, float("inf"))
-    assert attack.known(cell) == found
+    assert attack.get_known(cell) == found
 
 
 def test_what_a_release_leaves_open_is_an_interval(salazar: Case) -> None:
     table = salazar.table
     corners = [table.find(row, column) for row in ("II", "III") for column in ("A", "C")]
-    attack = Attack(salazar.problem, Release.suppress(table, np.array(corners)))
+    attack = OutsiderAttack(salazar.problem, Release.suppress(table, np.array(corners)))
     found = attack.deduce(table.find("II", "C"), Run())
     # Of 8 + 22 = 30 in row II and 22 + 12 = 34 in column C, (II, C) can be all of the first.
     assert (found.low, found.high) == (5, 30)
 
 
 def test_an_answer_that_was_cut_short_is_asked_again(salazar: Case) -> None:
-    attack = Attack(salazar.problem, None)
+    attack = OutsiderAttack(salazar.problem, None)
     run = Run()
     run.cancel()
     attack.deduce(salazar.table.find("II", "C"), run)
-    assert attack.known(salazar.table.find("II", "C")) is None
+    assert attack.get_known(salazar.table.find("II", "C")) is None

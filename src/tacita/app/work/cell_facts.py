@@ -1,4 +1,4 @@
-"""All that the house knows of one cell: why it is sensitive, who stands behind it, what an attacker deduces.
+"""All that is known of one cell: why it is sensitive, who contributes to it, what an attacker deduces.
 
 It names true values and respondents, so it is shown to the user of the app and goes into no file.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.app.work.open_case import Case
-from tacita.app.work.view import Judged
+from tacita.app.work.view import Sensitivity
 from tacita.auditing.deduce import deduce
 from tacita.core import exact
 from tacita.core.exact import Units
@@ -35,7 +35,7 @@ class Contributor:
 
 
 @dataclass(frozen=True)
-class About:
+class CellFacts:
     """A cell in words and numbers; levels are amounts as text.
 
     ``why`` says what makes the cell sensitive; where it is ``exempt`` by hand, what would.
@@ -60,7 +60,7 @@ class About:
     more_equations: int
 
 
-def about(case: Case, judged: Judged, cell: int) -> About:
+def describe_cell(case: Case, judged: Sensitivity, cell: int) -> CellFacts:
     """What is known of a cell."""
     table, levels = case.table, judged.levels
 
@@ -71,7 +71,7 @@ def about(case: Case, judged: Judged, cell: int) -> About:
     entries = np.flatnonzero(own.cells == cell)
     equations = np.unique(own.row_of_entry[entries])
     decision = case.decisions.get(cell)
-    return About(
+    return CellFacts(
         cell,
         table.name(cell),
         amount(table.units),
@@ -108,7 +108,7 @@ def _largest(contributions: Contributions | None, cell: int, decimals: int) -> t
 
 
 @dataclass(frozen=True)
-class Interval:
+class DeducedInterval:
     """What the outsider deduces of a hidden cell, and what he knew of it before; NaN: not worked out."""
 
     low: float
@@ -116,7 +116,7 @@ class Interval:
     bounds: tuple[float, float]
 
 
-class Attack:
+class OutsiderAttack:
     """The outsider at work on a release, asked for one cell at a time; each answer is kept.
 
     Without a release he sees the table with its sensitive cells hidden and nothing else: what would be open
@@ -128,9 +128,9 @@ class Attack:
         self.asked = release
         self.release = Release.suppress(problem.table, problem.sensitive) if release is None else release
         self._hidden = self.release.hidden
-        self._found: dict[int, Interval] = {}
+        self._found: dict[int, DeducedInterval] = {}
 
-    def is_on(self, problem: Problem, release: Release | None) -> bool:
+    def concerns(self, problem: Problem, release: Release | None) -> bool:
         """Whether this is the attack on that problem and that release, or on that problem without one."""
         return self.problem is problem and self.asked is release
 
@@ -138,11 +138,11 @@ class Attack:
         """Whether there is anything to deduce."""
         return bool(self._hidden[cell])
 
-    def known(self, cell: int) -> Interval | None:
+    def get_known(self, cell: int) -> DeducedInterval | None:
         """The answer, if it has been worked out."""
         return self._found.get(cell)
 
-    def deduce(self, cell: int, run: Run) -> Interval:
+    def deduce(self, cell: int, run: Run) -> DeducedInterval:
         """The interval of a hidden cell; to be called in a thread."""
         found = deduce(self.problem, self.release, run=run, cells=np.array([cell]))
         low, high = found.of(cell)
@@ -150,7 +150,7 @@ class Attack:
             np.array([self.problem.outsider.lower[cell], self.problem.outsider.upper[cell]]),
             self.problem.table.decimals,
         )
-        interval = Interval(low, high, (float(ends[0]), float(ends[1])))
+        interval = DeducedInterval(low, high, (float(ends[0]), float(ends[1])))
         if not run.over:
             self._found[cell] = interval
         return interval

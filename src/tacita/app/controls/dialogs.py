@@ -11,7 +11,7 @@ from tacita.app.controls.page_parts import heading
 
 
 @dataclass(frozen=True)
-class Field:
+class Question:
     """One question: a line of text, or a choice where ``options`` are given."""
 
     name: str
@@ -21,7 +21,7 @@ class Field:
     options: Sequence[str] = ()
 
 
-async def ask(title: str, fields: Sequence[Field], button: str) -> dict[str, str] | None:
+async def ask(title: str, fields: Sequence[Question], button: str) -> dict[str, str] | None:
     """The answers by name; None if the user thought better of it."""
     with ui.dialog() as dialog, ui.card().classes("asking"):
         # Not as text for props(): titles name codes, and a code may hold quotation marks.
@@ -47,7 +47,7 @@ async def ask(title: str, fields: Sequence[Field], button: str) -> dict[str, str
     return answers
 
 
-def _control(field: Field) -> ui.input | ui.select:
+def _control(field: Question) -> ui.input | ui.select:
     control: ui.input | ui.select
     if field.options:
         control = ui.select(list(field.options), label=field.label, value=field.value)

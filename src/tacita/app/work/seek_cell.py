@@ -14,7 +14,7 @@ from tacita.core.tables.structure import Structure
 
 
 @dataclass(frozen=True)
-class Sought:
+class SoughtCell:
     """A cell, and which one it is of how many, counted from 1."""
 
     cell: int
@@ -22,7 +22,9 @@ class Sought:
     count: int
 
 
-def seek(cells: Cells, step: int, arrangement: Arrangement, where: Layout, row: int, column: int) -> Sought:
+def seek(
+    cells: Cells, step: int, arrangement: Arrangement, where: Layout, row: int, column: int
+) -> SoughtCell:
     """The next of some cells (``step`` 1) or the one before (``step`` -1), seen from a place.
 
     The order is that of reading: table by table, slice by slice, row by row. It does not depend on the slice
@@ -44,7 +46,7 @@ def seek(cells: Cells, step: int, arrangement: Arrangement, where: Layout, row: 
         at = int(np.flatnonzero(order == here)[0]) + step
     else:
         at = _before(order, arrangement, where, row, column) + min(step, 0)
-    return Sought(int(order[at % count]), at % count + 1, count)
+    return SoughtCell(int(order[at % count]), at % count + 1, count)
 
 
 def _before(order: Cells, arrangement: Arrangement, where: Layout, row: int, column: int) -> int:
@@ -70,7 +72,7 @@ def _reading_order(arrangement: Arrangement, structure: Structure, home: Cells, 
     met = []
     for k in np.unique(home).tolist():
         part = structure.parts[k].name if structure.parts else None
-        stands = replace(arrangement, part=part).of(structure)
+        stands = replace(arrangement, part=part).lay_out(structure)
         axes = [*stands.fixed, stands.row_dimension, stands.column_dimension]
         own = np.flatnonzero(home == k)
         keys = [rank[d][codes[own, d]] for d in axes if d is not None]
