@@ -1,4 +1,4 @@
-"""Files of a run: publication and internal files apart, none unsafe without a reason; saved cases come back."""
+"""Files of a run: publication and internal apart, none unsafe without a reason; saved cases come back."""
 
 from __future__ import annotations
 

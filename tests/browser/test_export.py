@@ -122,7 +122,7 @@ def test_no_publication_file_holds_a_suppressed_value(page: Page, tmp_path: Path
         assert [number for number in known if not holds(text, number)] == [], f"{name}: the search is blind"
 
 
-def test_the_house_has_an_archive_of_its_own(exporting: Page) -> None:
+def test_internal_files_have_an_archive_of_their_own(exporting: Page) -> None:
     files = downloaded(exporting, "download-internal")
     wanted = {
         "internal/audit.json",

@@ -32,8 +32,8 @@ from typing import Any
 from changes import Change, change_archive, change_parquet, change_text
 
 import tacita as tc
-from tacita.app.work.opening import case_from_files, case_from_text
-from tacita.app.work.records import records_from_files
+from tacita.app.work.opening import open_case_of_files, open_case_of_text
+from tacita.app.work.records import find_records_among
 from tacita.auditing.certificate import certify, dump
 from tacita.cli import main as tacita_command
 from tacita.core.errors import TacitaError
@@ -147,13 +147,13 @@ def seeds(folder: Path) -> list[Format]:
         read_release(path, table)
 
     def by_app(path: Path) -> None:
-        case_from_files([path])
+        open_case_of_files([path])
 
     def pasted(path: Path) -> None:
-        case_from_text(path.read_bytes().decode("utf-8", errors="replace"))
+        open_case_of_text(path.read_bytes().decode("utf-8", errors="replace"))
 
     def records_by_app(path: Path) -> None:
-        records_from_files([path])
+        find_records_among([path])
 
     def of_project(path: Path) -> None:
         load_project(path.parent / "project.toml").problem()

@@ -18,7 +18,7 @@ import pytest
 import xlsxwriter
 
 import tacita as tc
-from tacita.app.work.opening import case_from_files, case_from_text
+from tacita.app.work.opening import open_case_of_files, open_case_of_text
 from tacita.cli import main
 from tacita.core.errors import FormatError, InputError
 from tacita.examples import example
@@ -66,16 +66,16 @@ def test_a_million_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     (tmp_path / "case.csv").write_text(text)
     assert "1,000,000 columns, where 20,000 are read at most" in refused(tmp_path / "case.csv", capsys)
     with pytest.raises(FormatError, match="1,000,000 columns"):
-        case_from_text(text)
+        open_case_of_text(text)
     assert main(["tabulate", str(tmp_path / "case.csv"), "--by", "c1", "--out", str(tmp_path / "t.csv")]) == 1
     assert "1,000,000 columns" in capsys.readouterr().err
     with pytest.raises(FormatError, match="columns"):
-        case_from_files([tmp_path / "case.csv"])
+        open_case_of_files([tmp_path / "case.csv"])
 
 
 def test_a_pasted_line_that_would_make_all_others_as_long() -> None:
     with pytest.raises(FormatError, match="one line has 19,001 fields and most have few"):
-        case_from_text("\t" * 19_000 + "x\n" + "1\t2\n" * 100_000)
+        open_case_of_text("\t" * 19_000 + "x\n" + "1\t2\n" * 100_000)
 
 
 @pytest.mark.parametrize("text", ["a = " + "[" * 100_000, "a = " + "{a=" * 50_000, "a = " + "9" * 5000])
@@ -138,7 +138,7 @@ def test_a_workbook_with_cells_far_apart(
     path = workbook(tmp_path / "case.xlsx", place)
     assert "stands far from the others" in refused(path, capsys)
     with pytest.raises(FormatError, match="Delete what stands there"):
-        case_from_files([path])
+        open_case_of_files([path])
 
 
 @pytest.mark.parametrize("place", ["A99999999999", "A1048577", "XFE1", "ZZZZZZZ9"])

@@ -181,7 +181,7 @@ def test_whole_numbers_of_records_may_be_large(tmp_path: Path, large: float) -> 
     with pytest.raises(InputError, match=r"t\.xlsx.*too large to be counted exactly"):
         tabulate_file(path, ["region"], value="turnover")
     assert len(tabulate_file(path, ["region"], respondent="firm")) == 3
-    assert take_path(path, NO_OPTIONS).records().seen.records == 2
+    assert take_path(path, NO_OPTIONS).open_records().seen.records == 2
 
 
 def test_tabulate_notes_the_sheet_that_it_chose(tmp_path: Path) -> None:
