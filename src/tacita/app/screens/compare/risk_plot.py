@@ -47,7 +47,7 @@ def build(jobs: Sequence[Job], now: Case | None) -> None:
         chart.options.clear()
         chart.options.update(_options(jobs, points, key))
         chart.update()
-        told = "; ".join(f"{job.title}: {_told(job, points, key, now)}" for job in jobs)
+        told = "; ".join(f"{job.title}: {_describe_point(job, points, key, now)}" for job in jobs)
         chart.props["aria-label"] = f"Risk against {ACROSS[key]}. {told}"
         listed.clear()
         with listed:
@@ -74,9 +74,9 @@ def label_points(drawn: Mapping[int, tuple[float, float]], near: tuple[float, fl
     return found | {group[0]: ", ".join(map(str, group)) for group in groups}
 
 
-def _told(job: Job, points: dict[int, Any], key: str, now: Case | None) -> str:
-    own = points[job.number]
-    return f"{ACROSS[key]} {format_number(own[key])}, risk {format_number(own['risk'])}, {describe_run(job, now)}"
+def _describe_point(job: Job, points: dict[int, Any], key: str, now: Case | None) -> str:
+    lost, risk = (format_number(points[job.number][name]) for name in (key, "risk"))
+    return f"{ACROSS[key]} {lost}, risk {risk}, {describe_run(job, now)}"
 
 
 def _table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case | None) -> None:

@@ -11,7 +11,7 @@ from tacita.app.screens.compare import risk_plot, statistics_table
 from tacita.app.screens.compare.joint_audit_panel import JointAuditPanel
 from tacita.app.screens.compare.run_measures import (
     EARLIER_NOTE,
-    find_best,
+    find_best_runs,
     format_measure,
     measure_run,
     show_verdict,

@@ -15,7 +15,7 @@ from tacita.app.work.job import Job
 from tacita.app.work.seek_cell import seek
 from tacita.app.work.view import (
     View,
-    classify_cells,
+    classify_internally,
     find_place,
     view_case,
     view_difference,
