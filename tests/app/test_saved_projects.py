@@ -265,34 +265,16 @@ def test_a_total_that_becomes_one_with_its_part_is_no_longer_exempt() -> None:
     assert left.exempt_cells == []
 
 
-OWNED = """region,size,firm,group,turnover
-N,a,f1,G,60
-N,a,f2,H,40
-N,b,f3,G,98
-N,b,f4,f4,2
-S,a,f5,K,50
-S,a,f6,H,45
-S,b,f7,f7,70
-S,b,f8,f8,30
-"""
-
-
 def test_coalitions_of_holdings_are_kept(tmp_path: Path) -> None:
     """As a project states them, as the app opens them, and as it saves them."""
-    folder = tmp_path / "one"
-    folder.mkdir()
-    (folder / "records.csv").write_text(OWNED)
-    (folder / "project.toml").write_text(
-        '[table]\nmicrodata = "records.csv"\nby = ["region", "size"]\nvalue = "turnover"\n'
-        'respondent = "firm"\nholding = "group"\n[rules]\nrule = "p-percent(10)"\n'
-        '[attackers]\ncoalitions = [["f1", "f3"]]\nholding_coalitions = [["G", "K"]]\n'
-    )
+    attackers = 'coalitions = [["F1", "F4"]]\nholding_coalitions = [["G1", "G2"]]\n'
+    folder = tabulated(tmp_path / "one", f'rule = "p-percent(10)"\n[attackers]\n{attackers}').parent
     asked = load_project(folder / "project.toml").problem()
     assert "2 coalitions" in asked.considered.text
     case = open_case_at(folder)
-    assert case.attackers.holding_coalitions == (("G", "K"),)
-    assert open_case(asked, "owned").attackers.holding_coalitions == (("G", "K"),)
+    assert case.attackers.holding_coalitions == (("G1", "G2"),)
+    assert open_case(asked, "owned").attackers.holding_coalitions == (("G1", "G2"),)
     save_case(case, tmp_path / "two", "project", passing=tmp_path / "passing")
     again = load_project(tmp_path / "two" / "project.toml")
-    assert again.attackers.holding_coalitions == (("G", "K"),)
+    assert again.attackers.holding_coalitions == (("G1", "G2"),)
     assert again.problem().considered == asked.considered == case.problem.considered
