@@ -10,28 +10,25 @@ from __future__ import annotations
 
 import csv
 import io
-import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from tacita.core.errors import DecimalSignError, FormatError, InputError
 from tacita.core.exact import Floats
 from tacita.core.numerals import find_decimal_signs, has_signs_beside, is_number, tidy, to_plain_number
-from tacita.core.tables.columns import refuse_wide
+from tacita.core.tables.columns import Columns, refuse_wide
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
-from tacita.formats.captions import are_years_or_numbers, count_footnotes, note_lines
-from tacita.formats.csv import write_rows
-from tacita.formats.escape import escape
+from tacita.formats.captions import are_years_or_numbers, count_footnotes, find_repeated, note_lines
 from tacita.formats.extent import FEW, SPARSE
 from tacita.formats.published_cells import parse_published
-from tacita.formats.table_file import AS_USUAL, read_table_file
+from tacita.formats.table_file import AS_USUAL, build_case
+from tacita.formats.workbook import refuse_sheet
 from tacita.problem.problem import Problem
 
 NAME = "pasted text"
@@ -245,25 +242,21 @@ def _from_names(block: Block, first: int, sign: str, read: ReadOptions) -> Probl
     header, *rows = block
     if read.by is None and read.value is None:
         _refuse_numbers_for_names(header, rows, first)
-    columns = list(
-        map(list, zip(*([""] * len(header) if row is BLANK else row for row in rows), strict=True))
-    )
+    if (repeated := find_repeated(header)) is not None:
+        raise FormatError(
+            f"column '{repeated}' occurs twice",
+            place=f"{NAME}, line {first + 1}",
+            remedy="rename one of them",
+        )
+    refuse_sheet(NAME, read.sheet)
+    lines = [line for line, row in enumerate(rows, start=first + 2) if row is not BLANK]
+    columns = list(map(list, zip(*(row for row in rows if row is not BLANK), strict=True)))
+    if not columns:
+        raise FormatError(f"{NAME} has a header but no rows: a table needs at least one cell")
     # The first column holds codes, which look like numbers often enough.
     columns[1:] = [_plain_column(column, sign) for column in columns[1:]]
-    with tempfile.TemporaryDirectory(prefix="tacita-") as folder:
-        path = Path(folder) / f"{NAME}.csv"
-        try:
-            write_rows(path, header, [[escape(field) for field in column] for column in columns])
-            found = read_table_file(path, replace(read, delimiter=",", decimal="."))
-        except InputError as error:
-            written = re.compile(rf"{re.escape(str(path))}(?:, line (\d+))?")
-
-            def rename(text: str) -> str:
-                return written.sub(
-                    lambda place: f"{NAME}, line {int(place[1]) + first}" if place[1] else NAME, text
-                )
-
-            raise error.map_parts(rename) from None
+    source = Columns(pa.table(columns, names=header), lambda row: f"{NAME}, line {lines[row]}")
+    found = build_case(NAME, source, replace(read, decimal="."), None, None, {})
     named = [name for name in header[1:] if name]
     if isinstance(found, Table) and named and all(map(is_number, named)):
         note = f"the first line was taken for names, not for numbers: {', '.join(named[:5])}"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -48,11 +48,8 @@ def read_table_file(
     read: ReadOptions = AS_USUAL,
     *,
     rule: Rule | str | None = None,
-    attackers: AttackerLike | Sequence[AttackerLike] | None = None,
-    cost: str | None = None,
     lower: float | None = None,
-    upper: float | None = None,
-    protection: float = USUAL_PERCENT,
+    **specified: Unpack[FileSpecification],
 ) -> Problem | Table:
     """Return the table of a file: one row per cell, or a crosstab (see :mod:`tacita.formats.crosstab`).
 
@@ -69,8 +66,6 @@ def read_table_file(
     protection
         Levels of cells with status ``u``, in percent of the value, where the file has no levels.
     """
-    if isinstance(read.largest, int):
-        raise InputError(f"largest {read.largest}: of a file of cells, name the columns", place=path)
     with name_other_sheets(path, read.sheet):
         source = read_columns(
             path,
@@ -79,41 +74,54 @@ def read_table_file(
             encoding=read.encoding,
             sheet=read.sheet,
         )
-        given = {role: getattr(read, role) for role in NAMED}
-        source = unpivot_crosstab(source, path, read.dimensions, given)
-        roles = find_roles(source, path, read.dimensions, given, read.largest)
-        if read.by is None and not (read.hierarchies or read.total):
-            _refuse_records(source, path, roles)
-        carried = [roles.named[role] for role in ("status", *NUMERIC) if role in roles.named]
-        source = _convert_numbers(source, [c for c in (*carried, *read.columns) if c != roles.get("status")])
-        specs = _build_dimensions(path, read, source, roles.dimensions)
-        named: dict[str, Any] = {role: roles.get(role) for role in NAMED}
-        found = replace(
-            read,
-            **named,
-            by=specs,
-            largest=roles.largest,
-            columns=tuple(dict.fromkeys([*carried, *read.columns])),
-            name=read.name or Path(path).stem,
-        )
-        try:
-            table = table_from_columns(source, found)
-            return _build_problem(table, roles, rule, attackers, cost, protection, (lower, upper))
-        except InputError as error:
-            if str(error).startswith(str(path)):
-                raise
-            raise error.with_place(path) from None
+        return build_case(path, source, read, rule, lower, specified)
+
+
+def build_case(
+    path: str | os.PathLike[str],
+    source: Columns,
+    read: ReadOptions,
+    rule: Rule | str | None,
+    lower: float | None,
+    specified: FileSpecification,
+) -> Problem | Table:
+    """Return the table of columns, or the problem that they state; see :func:`read_table_file`."""
+    if isinstance(read.largest, int):
+        raise InputError(f"largest {read.largest}: of a file of cells, name the columns", place=path)
+    given = {role: getattr(read, role) for role in NAMED}
+    source = unpivot_crosstab(source, path, read.dimensions, given)
+    roles = find_roles(source, path, read.dimensions, given, read.largest)
+    if read.by is None and not (read.hierarchies or read.total):
+        _refuse_records(source, path, roles)
+    carried = [roles.named[role] for role in ("status", *NUMERIC) if role in roles.named]
+    source = _convert_numbers(source, [c for c in (*carried, *read.columns) if c != roles.get("status")])
+    named: dict[str, Any] = {role: roles.get(role) for role in NAMED}
+    found = replace(
+        read,
+        **named,
+        by=_build_dimensions(path, read, source, roles.dimensions),
+        largest=roles.largest,
+        columns=tuple(dict.fromkeys([*carried, *read.columns])),
+        name=read.name or Path(path).stem,
+    )
+    try:
+        return _build_problem(table_from_columns(source, found), roles, rule, lower, specified)
+    except InputError as error:
+        if str(error).startswith(str(path)):
+            raise
+        raise error.with_place(path) from None
 
 
 def _build_problem(
     table: Table,
     roles: Roles,
     rule: Rule | str | None,
-    attackers: AttackerLike | Sequence[AttackerLike] | None,
-    cost: str | None,
-    protection: float,
-    bounds: tuple[float | None, float | None],
+    lower: float | None,
+    specified: FileSpecification,
 ) -> Problem | Table:
+    attackers, cost, upper = specified.get("attackers"), specified.get("cost"), specified.get("upper")
+    protection = specified.get("protection", USUAL_PERCENT)
+
     def column(role: str) -> Any:
         return table.columns[roles.named[role]] if role in roles.named else None
 
@@ -128,7 +136,7 @@ def _build_problem(
         )
     marks = Marks(np.asarray(letters, dtype=np.str_), *numbers.values())
     if rule is None:
-        problem = build_problem(table, marks, protection, lower=bounds[0], upper=bounds[1])
+        problem = build_problem(table, marks, protection, lower=lower, upper=upper)
         if attackers is None and cost is None:
             return problem
         return Problem(
@@ -142,13 +150,13 @@ def _build_problem(
     must_publish: list[int] = []
     if status is not None:
         # What the file marks stays sensitive; a rule can only add to it.
-        marked = build_problem(table, marks, protection, lower=bounds[0], upper=bounds[1])
+        marked = build_problem(table, marks, protection, lower=lower, upper=upper)
         table, wanted = marked.table, wanted | Given(marked.levels)
         must_publish = np.flatnonzero(marked.must_publish & ~wanted.levels(table).sensitive).tolist()
     return Problem(
         table,
         wanted,
-        attackers=build_outsider(table, marks, *bounds) if attackers is None else attackers,
+        attackers=build_outsider(table, marks, lower, upper) if attackers is None else attackers,
         cost=build_costs(table, marks) if cost is None else cost,
         must_publish=must_publish,
     )
