@@ -6,7 +6,7 @@ from nicegui import ui
 
 from tacita.app.controls.page_parts import as_label, words_in
 from tacita.app.controls.runs import SIGNS, WORDS, choose_run, describe_solution, wait_for
-from tacita.app.screens.result import beside, certificate_panel, sensitive_panel
+from tacita.app.screens.result import certificate_panel, sensitive_panel, side_by_side
 from tacita.app.work.job import Job, State
 from tacita.app.work.radius_notes import describe_radii
 from tacita.app.work.workspace import Workspace
@@ -31,7 +31,7 @@ def build(workspace: Workspace) -> None:
     _verdict(job, workspace.count_other_draws(job))
     if job.release is None or job.audit is None:
         return
-    go = beside.build(workspace, job, job.release)
+    go = side_by_side.build(workspace, job, job.release)
     if job.intervals is not None:
         sensitive_panel.build(job.audit, job.intervals, go)
     certificate_panel.build(workspace, job.audit)
