@@ -375,7 +375,7 @@ def test_roles_and_names(sheet: Page) -> None:
     expect(grid).to_have_attribute("aria-multiselectable", "true")
     expect(cell(sheet, 0, 1)).to_have_accessible_name("1, sensitive")
     expect(cell(sheet, 0, 1)).to_have_attribute("data-signs", "■")
-    expect(cell(sheet, 1, 0)).to_have_accessible_name("10, hidden or changed, must be hidden")
+    expect(cell(sheet, 1, 0)).to_have_accessible_name("10, secondary: hidden or changed, must be hidden")
     expect(cell(sheet, 1, 0)).to_have_attribute("data-signs", "▲✕")
     expect(cell(sheet, 0, 0)).to_have_attribute("aria-readonly", "false")
     expect(cell(sheet, 2, 0)).to_have_attribute("aria-readonly", "true")

@@ -38,7 +38,7 @@ def format_value(value: Any) -> str:
 
 
 def read_value(option: Option, text: str) -> Any:
-    """The value that a text stands for; no text stands for the default, whole numbers are whole.
+    """The value that a text stands for; no text stands for the default, integers are of type int.
 
     Raises
     ------

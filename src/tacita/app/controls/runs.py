@@ -81,5 +81,5 @@ def describe_solution(outcome: Outcome | None) -> str:
     if outcome.status:
         return "proven optimal: nothing of this kind loses less"
     if outcome.gap >= 1:
-        return "the best found; how much less could be lost is not known"
-    return f"the best found; at most {outcome.gap:.2%} of the loss could be saved"
+        return "the best found; no lower bound is known"
+    return f"the best found; optimality gap {outcome.gap:.2%}"

@@ -50,7 +50,7 @@ class Look:
 
 LOOKS = (
     Look(Flag.SENSITIVE, "sensitive", SIGNS["sensitive"], "sensitive"),
-    Look(Flag.OTHER, "other", SIGNS["other"], "hidden or changed"),
+    Look(Flag.OTHER, "other", SIGNS["other"], "secondary: hidden or changed"),
     Look(Flag.EXPOSED, "exposed", SIGNS["exposed"], "sensitive, yet published"),
     Look(Flag.EXEMPT, "exempt", "□", "exempt by hand"),
     Look(Flag.PUBLISH, "publish", "○", "must be published"),

@@ -109,7 +109,7 @@ def _largest(contributions: Contributions | None, cell: int, decimals: int) -> t
 
 @dataclass(frozen=True)
 class DeducedInterval:
-    """What the outsider deduces of a hidden cell, and what he knew of it before; NaN: not worked out."""
+    """What the outsider deduces of a hidden cell, and what they knew of it before; NaN: not worked out."""
 
     low: float
     high: float
@@ -119,7 +119,7 @@ class DeducedInterval:
 class OutsiderAttack:
     """The outsider at work on a release, asked for one cell at a time; each answer is kept.
 
-    Without a release he sees the table with its sensitive cells hidden and nothing else: what would be open
+    Without a release they see the table with its sensitive cells hidden and nothing else: what would be open
     if one stopped there.
     """
 

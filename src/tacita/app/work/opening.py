@@ -122,7 +122,7 @@ def generate_case(
     """A random table with sensitive cells; options are those of :func:`tacita.generate.problem`."""
     _refuse_many_cells(shape)
     if seed < 0:
-        raise InputError(f"seed {seed}: give a whole number, 0 or more")
+        raise InputError(f"seed {seed}: give an integer, 0 or more")
     made = generate.problem(shape, family, sensitive=sensitive, seed=seed, **options)
     return open_case(made, f"{family} {' × '.join(map(str, shape))}")
 
@@ -140,7 +140,7 @@ def list_reading_notes(case: Case, reading: ReadOptions) -> list[str]:
         notes.append(f"{len(table.notes) - MOST_NOTES:,} more like these")
     if table.whole and table.count is None and reading.counts is None and not case.from_project:
         notes.append(
-            "values are whole numbers and were taken as counts; if they are amounts, say so below, under "
+            "values are integers and were taken as counts; if they are amounts, say so below, under "
             "Edit table, Counts or amounts"
         )
     elif _has_negatives(table) and reading.counts is None and not case.from_project:
@@ -149,7 +149,7 @@ def list_reading_notes(case: Case, reading: ReadOptions) -> list[str]:
 
 
 def _has_negatives(table: Table) -> bool:
-    """Whether nothing but negative ones keeps whole numbers from being counts."""
+    """Whether nothing but negative ones keeps integers from being counts."""
     told = table.count is not None or table.contributions is not None
     return not table.whole and table.decimals == 0 and not told and bool((table.units < 0).any())
 

@@ -21,7 +21,7 @@ def expand_path(text: str | os.PathLike[str]) -> Path:
     try:
         return Path(text).expanduser()
     except RuntimeError:
-        raise InputError(f"{text}: there is no such user on this machine; write the whole path") from None
+        raise InputError(f"{text}: there is no such user on this machine; write the absolute path") from None
 
 
 def assign_paths(folder: Path, names: Sequence[str]) -> list[Path]:

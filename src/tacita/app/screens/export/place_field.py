@@ -45,7 +45,7 @@ class PlaceField:
         Raises
         ------
         InputError
-            The path is not a whole one or begins with the folder of a user whom nobody knows, or lies inside
+            The path is not absolute or begins with the folder of a user whom nobody knows, or lies inside
             what is published, or the place holds something and nobody agreed to replace it.
         """
         path = self._written()
@@ -65,7 +65,7 @@ class PlaceField:
         text = str(self._field.value or "").strip()
         path = expand_path(text)
         if not text or not path.is_absolute():
-            raise InputError(f"'{text}' is no whole path: begin with the root of the disk, or with ~")
+            raise InputError(f"'{text}' is no absolute path: begin with the root of the disk, or with ~")
         refuse_published(path)
         return path
 

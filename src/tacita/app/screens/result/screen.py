@@ -77,11 +77,11 @@ def advise(audit: Audit) -> list[str]:
         )
     if together & FRACTIONAL:
         told.append(
-            "Some cells are safe only as long as attackers do not know that cells are whole numbers: hide or "
+            "Some cells are safe only as long as attackers do not know that cells are integers: hide or "
             "change more around them, for instance by marking a neighbour as must hide."
         )
     if together & UNPROVEN:
-        told.append("Some cells could not be settled, and what is not proven is not called safe: run again.")
+        told.append("Some cells could not be decided, and what is not proven is not called safe: run again.")
     return told
 
 
@@ -90,12 +90,10 @@ def _figures(job: Job, release: Release) -> None:
     figures = {"solution": ("solution", describe_solution(outcome))}
     if outcome is not None:
         figures["loss"] = ("information lost", format_short(outcome.loss))
-        figures["bound"] = (
-            "nobody can lose less than",
-            f"{format_short(outcome.bound)} (gap {outcome.gap:.2%})",
-        )
+        gap = f"optimality gap {outcome.gap:.2%}"
+        figures["bound"] = ("lower bound", f"{format_short(outcome.bound)} ({gap})")
     if lost is not None:
-        whose = f"{lost.changed - lost.others:,} sensitive, {pluralize(lost.others, 'other')}"
+        whose = f"{lost.changed - lost.others:,} primary, {lost.others:,} secondary"
         share = f"{lost.changed:,} of {len(release):,} ({lost.percent:.1f} %): {whose}"
         figures["changed"] = ("cells not shown as they are", share)
         if lost.silent < lost.changed:

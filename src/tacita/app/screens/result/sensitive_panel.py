@@ -23,7 +23,7 @@ HEADS = ("Cell", "Value", "LPL", "UPL", "SPL", "Deduced", "Picture", "Against", 
 LEGEND = (
     "Bar: what the outsider deduces; of a cell that is not safe, what its worst attacker does. "
     "Brackets: value − LPL and value + UPL. Dot: the value. "
-    "Thin line: what he knew beforehand. A dashed bar does not reach its brackets, or is too narrow. "
+    "Thin line: what they knew beforehand. A dashed bar does not reach its brackets, or is too narrow. "
     "The name of a cell leads to it in the table above."
 )
 LEADS = """(event) => {

@@ -1,4 +1,4 @@
-"""Who attacks: what everyone knows of each cell, respondents and holdings, and who pools what he knows."""
+"""Who attacks: what everyone knows of each cell, respondents and holdings, and who pools what they know."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ABOUT = {
 
 def show_attackers(desk: Desk) -> None:
     """The panel."""
-    with panel("Who attacks, and what he knows", label="Attackers"):
+    with panel("Who attacks, and what they know", label="Attackers"):
         _Everyone(desk)
         with ui.element("div").classes("form"):
             for kind, by in KINDS.items():

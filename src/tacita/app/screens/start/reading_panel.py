@@ -9,7 +9,7 @@ from nicegui import ui
 from tacita.app.work.inputs import SheetQuestion
 from tacita.core.tables.read_options import ReadOptions
 
-TOLD_BY_VALUES, COUNTS, AMOUNTS = "told by the values", "counts", "amounts"
+AS_FOUND, COUNTS, AMOUNTS = "as the values suggest", "counts", "amounts"
 AS_FOUND, POINT, COMMA = "as usual", "point: 1.5", "comma: 1,5"
 
 
@@ -38,7 +38,7 @@ class ReadingPanel:
             self._question = ui.element("div").classes("sheet-question")
             self._put_question(asked)
         with self._fold, ui.element("div").classes("fields"):
-            self._counts = _choice("Whole values are", [TOLD_BY_VALUES, COUNTS, AMOUNTS], "counts")
+            self._counts = _choice("Integers are", [AS_FOUND, COUNTS, AMOUNTS], "counts")
             self._decimal = _choice("Decimal sign", [AS_FOUND, POINT, COMMA], "decimal")
             self._value = _words("Column of values", "found by its name", "value")
             self._count = _words("Column of respondents", "found by its name", "count")

@@ -144,8 +144,8 @@ class RecordsPanel:
             holding=column(self._holding),
             weight=column(self._weight),
             where=str(self._where.value or "").strip() or None,
-            largest=Choice.largest if (largest := _whole(self._largest)) is None else largest,
-            decimals=_whole(self._decimals),
+            largest=Choice.largest if (largest := _read_integer(self._largest)) is None else largest,
+            decimals=_read_integer(self._decimals),
             classified=bool(self._classified.value),
         )
 
@@ -225,8 +225,8 @@ def _number(label: str, value: int | None, placeholder: str, test_id: str) -> ui
     return field.props(f"dense outlined stack-label autocomplete=off data-testid=records-{test_id}")
 
 
-def _whole(field: ui.input) -> int | None:
+def _read_integer(field: ui.input) -> int | None:
     text = str(field.value or "").strip()
     if text and not text.isdecimal():
-        raise InputError(f"{field.props['label']}: '{text}' should be a whole number")
+        raise InputError(f"{field.props['label']}: '{text}' should be an integer")
     return int(text) if text else None

@@ -22,7 +22,7 @@ ABOUT: Mapping[str, str] = MappingProxyType(
         "zipf": "mostly tiny counts",
         "lognormal": "amounts with two decimals",
         "fs": "counts from 0 to 499",
-        "logn": "whole numbers, many small",
+        "logn": "integers, many small",
         "business": "turnover, most cells empty",
         "census": "counts, most cells empty",
         "health": "small counts by place",
@@ -55,14 +55,16 @@ class NewTable:
 
     def _case(self) -> Case:
         named = str(self._named.value or "")
-        shape = {"row": _whole(self._rows), "column": _whole(self._columns)}
+        shape = {"row": _read_integer(self._rows), "column": _read_integer(self._columns)}
         dimensions = (
             parse_dimensions(named)
             if named.strip()
             else {name: [str(code) for code in range(1, n + 1)] for name, n in shape.items()}
         )
         counts = self._kind.value == COUNTS
-        return make_empty_case(dimensions, counts=counts, decimals=0 if counts else _whole(self._decimals))
+        return make_empty_case(
+            dimensions, counts=counts, decimals=0 if counts else _read_integer(self._decimals)
+        )
 
 
 class Generator:
@@ -95,23 +97,23 @@ class Generator:
         await self._begin(self._case)
 
     def _case(self) -> Case:
-        shape = [_whole(self._rows), _whole(self._columns), *_wholes(self._further)]
+        shape = [_read_integer(self._rows), _read_integer(self._columns), *_read_integers(self._further)]
         uniform = self._family.value == "uniform"
         return generate_case(
             shape,
             str(self._family.value),
             sensitive=self._wanted(),
-            between=(_whole(self._least), _whole(self._largest)) if uniform else None,
+            between=(_read_integer(self._least), _read_integer(self._largest)) if uniform else None,
             kind={COUNTS: "counts", AMOUNTS: "magnitudes"}.get(str(self._kind.value)),
             zeros=None if self._empty.value is None else float(self._empty.value) / 100,
             hierarchy=self._depths(len(shape)),
             protection=self._protection.value,
-            seed=_whole(self._seed),
+            seed=_read_integer(self._seed),
         )
 
     def _depths(self, dimensions: int) -> tuple[int, ...] | None:
         """The levels of each dimension; where no more are given, codes are flat."""
-        given = _wholes(self._levels)
+        given = _read_integers(self._levels)
         if len(given) > dimensions:
             raise InputError(
                 f"{self._levels.props['label']}: {len(given)} for {pluralize(dimensions, 'dimension')}"
@@ -121,7 +123,11 @@ class Generator:
     def _wanted(self) -> float | int | None:
         if self._sensitive.value is None:
             return None
-        return float(self._sensitive.value) / 100 if self._share.value == PERCENT else _whole(self._sensitive)
+        return (
+            float(self._sensitive.value) / 100
+            if self._share.value == PERCENT
+            else _read_integer(self._sensitive)
+        )
 
 
 def _number(label: str, value: int | None, name: str) -> ui.number:
@@ -141,14 +147,14 @@ def _choice(label: str, options: list[str], name: str) -> ui.select:
     )
 
 
-def _whole(field: ui.number) -> int:
+def _read_integer(field: ui.number) -> int:
     if field.value is None or float(field.value) != int(field.value):
-        raise InputError(f"{field.props['label']}: give a whole number")
+        raise InputError(f"{field.props['label']}: give an integer")
     return int(field.value)
 
 
-def _wholes(field: ui.input) -> tuple[int, ...]:
+def _read_integers(field: ui.input) -> tuple[int, ...]:
     words = str(field.value or "").replace(",", " ").split()
     if not all(word.isdecimal() for word in words):
-        raise InputError(f"{field.props['label']}: '{field.value}' should be whole numbers, such as 4, 3")
+        raise InputError(f"{field.props['label']}: '{field.value}' should be integers, such as 4, 3")
     return tuple(map(int, words))

@@ -135,7 +135,7 @@ class _Changes:
                 self._owner.reshape(renamed_dimension(self._owner.table, old, new), (old, new))
 
     async def choose_kind(self) -> None:
-        kinds = {"counts: everyone knows that cells are whole numbers": True, "amounts": False}
+        kinds = {"counts: everyone knows that cells are integers": True, "amounts": False}
         with notices.attempt():
             now = next(name for name, whole in kinds.items() if whole == self._owner.table.whole)
             answers = await ask(
