@@ -144,7 +144,9 @@ def run(page: Page, shortcut: str = "", *, state: str = "safe") -> int:
     return number
 
 
-def run_method(page: Page, method: str, number: int, state: str = "✔ safe", **options: str | bool) -> None:
+def run_method(
+    page: Page, method: str, number: int, state: str = "✔ safe", seed: str = "", **options: str | bool
+) -> None:
     """Run a method and wait until it is over; ``number`` is the run's."""
     go(page, "protect")
     # By way of another method, so that it is seen when the form of this one is there.
@@ -157,6 +159,8 @@ def run_method(page: Page, method: str, number: int, state: str = "✔ safe", **
             field.click()
         else:
             field.fill(value)
+    if seed:
+        page.get_by_test_id("seed").fill(seed)
     expect(page.locator(".field-changed")).to_have_count(len(options))
     start(page)
     expect(page.get_by_test_id(f"run-{number}-state")).to_have_text(state)
