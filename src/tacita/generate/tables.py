@@ -172,8 +172,7 @@ def _are_counts(family: Family, kind: str | None) -> bool:
         raise InputError(f"there is no kind '{kind}'", remedy="choose 'counts' or 'magnitudes'")
     if kind == "counts" and family.decimals:
         raise InputError(
-            f"this family has {pluralize(family.decimals, 'decimal')}",
-            remedy="choose another one for counts",
+            f"this family has {pluralize(family.decimals, 'decimal')}", remedy="choose another one for counts"
         )
     return family.counts if kind is None else kind == "counts"
 

@@ -59,16 +59,17 @@ def interval_svg(
     bounds
         What the attacker knew beforehand.
     """
-    scale = _Scale((low, high, *bounds), value - lower_level, value, value + upper_level, sliding)
-    label = escape(describe_interval(low, high, value, lower_level, upper_level, bounds, sliding), quote=True)
+    least, most = value - lower_level, value + upper_level
+    scale = _Scale((low, high, *bounds), least, value, most, sliding)
+    label = escape(_describe_interval(low, high, value, least, most, bounds, sliding))
     parts = [_draw_line(scale, *bounds)]
     if not (isnan(low) or isnan(high)):
         parts.append(
             _draw_bar(scale, low, high, covers_levels(low, high, value, lower_level, upper_level, sliding))
         )
     parts += [
-        _draw_bracket(scale.at(value - lower_level), "level-lower", 4),
-        _draw_bracket(scale.at(value + upper_level), "level-upper", -4),
+        _draw_bracket(scale.at(least), "level-lower", 4),
+        _draw_bracket(scale.at(most), "level-upper", -4),
         _draw_value(scale.at(value)),
     ]
     return (
@@ -77,18 +78,17 @@ def interval_svg(
     )
 
 
-def describe_interval(
+def _describe_interval(
     low: float,
     high: float,
     value: float,
-    lower_level: float,
-    upper_level: float,
-    bounds: tuple[float, float] = (-inf, inf),
-    sliding: float = 0.0,
+    least: float,
+    most: float,
+    bounds: tuple[float, float],
+    sliding: float,
 ) -> str:
-    """Return what the strip shows, in a sentence."""
-    least, most = _format_amount(value - lower_level), _format_amount(value + upper_level)
-    required = f"required {least} or less to {most} or more"
+    """Return what the strip shows, in a sentence; ``least`` and ``most`` are the required ends."""
+    required = f"required {_format_amount(least)} or less to {_format_amount(most)} or more"
     wide = f", at least {_format_amount(sliding)} wide" if sliding else ""
     before = f"known before {_format_amount(bounds[0])} to {_format_amount(bounds[1])}"
     if isnan(low) or isnan(high):

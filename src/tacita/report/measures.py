@@ -113,11 +113,7 @@ MEASURED = Measure("measured", "measured", "the loss in the measure that was req
 
 
 def compute_measures(
-    problem: Problem,
-    outcome: Outcome | None,
-    lost: Lost | None,
-    intervals: Deduction | None,
-    seconds: float,
+    problem: Problem, outcome: Outcome | None, lost: Lost | None, intervals: Deduction | None, seconds: float
 ) -> Measures:
     """Return the numbers of one release, as far as they are known.
 

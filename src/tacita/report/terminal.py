@@ -87,16 +87,22 @@ def legend(release: Release, sensitive: Mask) -> Text:
     return text
 
 
+def _new_table(title: str | None, words: Iterable[str], numbers: Iterable[str] = ()) -> RichTable:
+    """Return a table with columns of words, aligned left, and of numbers, aligned right."""
+    table = RichTable(title=title, title_justify="left", header_style="bold")
+    for heading in words:
+        table.add_column(heading, overflow="fold")
+    for heading in numbers:
+        table.add_column(heading, justify="right")
+    return table
+
+
 def findings_table(problem: Problem, findings: Iterable[Finding], show_values: bool, most: int = 40) -> Group:
     """Return the cells that are not safe: cell, attacker, verdict; with ``show_values`` also the interval
     that the attacker deduces. Below them is a key to the verdicts.
     """
-    table = RichTable(title="not safe", title_justify="left", header_style="bold")
-    for heading in ("cell", "attacker", "verdict"):
-        table.add_column(heading, overflow="fold")
-    if show_values:
-        for heading in ("value", "from", "to"):
-            table.add_column(heading, justify="right")
+    numbers = ("value", "from", "to") if show_values else ()
+    table = _new_table("not safe", ("cell", "attacker", "verdict"), numbers)
     found = list(findings)
     for finding in found[:most]:
         row = [finding.name, finding.attacker, finding.verdict]
@@ -120,9 +126,7 @@ def _format_end(units: int, change: float, decimals: int) -> str:
 
 def rules_table(problem: Problem) -> RichTable:
     """Return how many cells each rule makes sensitive."""
-    table = RichTable(title="sensitive cells", title_justify="left", header_style="bold")
-    table.add_column("rule")
-    table.add_column("cells", justify="right")
+    table = _new_table("sensitive cells", ["rule"], ["cells"])
     for reason in problem.levels.reasons:
         table.add_row(Text(reason.rule), f"{reason.cells.size:,}")
     table.add_section()
@@ -135,12 +139,8 @@ def rules_table(problem: Problem) -> RichTable:
 def levels_table(problem: Problem, show_values: bool, most: int = 20) -> RichTable:
     """Return the sensitive cells and the rules that hit them; values and levels only with ``show_values``."""
     levels, table = problem.levels, problem.table
-    shown = RichTable(header_style="bold")
-    shown.add_column("cell", overflow="fold")
-    shown.add_column("rules", overflow="fold")
     headings = ("value", "lower level", "upper level", "sliding level") if show_values else ()
-    for heading in headings:
-        shown.add_column(heading, justify="right")
+    shown = _new_table(None, ("cell", "rules"), headings)
     for cell in problem.sensitive[:most].tolist():
         row = [table.name(cell), "; ".join(levels.why(cell))]
         if show_values:
@@ -154,10 +154,7 @@ def levels_table(problem: Problem, show_values: bool, most: int = 20) -> RichTab
 
 def intervals_table(deduction: Deduction, most: int = 60) -> RichTable:
     """Return the interval that an outsider deduces for each hidden cell."""
-    table = RichTable(title="what an outsider can deduce", title_justify="left", header_style="bold")
-    table.add_column("cell", overflow="fold")
-    for heading in ("from", "to"):
-        table.add_column(heading, justify="right")
+    table = _new_table("what an outsider can deduce", ["cell"], ("from", "to"))
     rows = zip(deduction.cells.tolist(), deduction.low.tolist(), deduction.high.tolist(), strict=True)
     for cell, low, high in islice(rows, most):
         table.add_row(Text(deduction.structure.name(cell)), _format_bound(low), _format_bound(high))
@@ -186,9 +183,7 @@ def figures_table(figures: Mapping[str, Any]) -> RichTable:
 
 def options_table(method: str, options: Sequence[Option], about: Sequence[str] = ()) -> Group:
     """Return the options of a method with their defaults, under some sentences about it."""
-    table = RichTable(title=f"options of {method}", title_justify="left", header_style="bold")
-    for heading in ("option", "default", "meaning"):
-        table.add_column(heading, overflow="fold")
+    table = _new_table(f"options of {method}", ("option", "default", "meaning"))
     for option in options:
         table.add_row(*(Text(word) for word in (option.name, str(option.default), option.help)))
     return Group(*map(Text, about), table)

@@ -9,6 +9,7 @@ cells (:func:`.merge_entries`).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
@@ -191,10 +192,7 @@ class _Candidates:
             source, above = each_ancestor(dimension, code)
             wanted = keys[source] + (above.astype(np.int64) - code[source]) * key_stride(cube.dimensions, d)
             entering = _Candidates(
-                rollup.find(wanted),
-                entering.who[source],
-                entering.sizes[source],
-                entering.heaviest[source],
+                rollup.find(wanted), entering.who[source], entering.sizes[source], entering.heaviest[source]
             ).admitted(lists)
         return entering
 
@@ -247,14 +245,8 @@ def _name_owners(records: Records, owners: Numbering, ids: Cells, everyone: bool
     return tuple(to_code_texts(answer.column("_owner").to_pylist(), lambda _: f"column '{owners.column}'"))
 
 
-@dataclass(frozen=True, eq=False)
-class NumberNames(Sequence[str]):
-    """Names of owners that are integers; each text is made when it is used."""
-
-    numbers: Cells
-
-    def __len__(self) -> int:
-        return int(self.numbers.size)
+class LazyNames(Sequence[str]):
+    """Names of contributors that are made when they are used; subclasses make one or many."""
 
     @overload
     def __getitem__(self, who: int) -> str: ...
@@ -263,5 +255,23 @@ class NumberNames(Sequence[str]):
     def __getitem__(self, who: slice) -> list[str]: ...
 
     def __getitem__(self, who: int | slice) -> str | list[str]:
-        found = self.numbers[who]
-        return list(map(str, found.tolist())) if isinstance(who, slice) else str(found)
+        if isinstance(who, slice):
+            return [self.make(k) for k in range(*who.indices(len(self)))]
+        return self.make(who)
+
+    @abstractmethod
+    def make(self, who: int) -> str:
+        """Return the name of a contributor by position."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberNames(LazyNames):
+    """Names of owners that are integers."""
+
+    numbers: Cells
+
+    def __len__(self) -> int:
+        return int(self.numbers.size)
+
+    def make(self, who: int) -> str:
+        return str(self.numbers[who])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from tacita.core.tables.dimension import Dimension, warn_of_blanks
 from tacita.core.tables.rollup import Rollup, key_stride, roll_up
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
-from tacita.tabulation.cell_contributors import CellContributors, roll_up_owners
+from tacita.tabulation.cell_contributors import CellContributors, LazyNames, roll_up_owners
 from tacita.tabulation.entries import LeafShares
 from tacita.tabulation.leaves import Cube, Leaves, ListedRecords, Trees, read_cube, read_leaves
 from tacita.tabulation.numbers import WEIGHT_DECIMALS, read_numbers
@@ -201,7 +201,7 @@ def _count_records(cube: Cube, rollup: Rollup, leaves: Leaves, listed: ListedRec
 
 
 @dataclass(frozen=True, eq=False)
-class RecordNames(Sequence[str]):
+class RecordNames(LazyNames):
     """Names for records that have none: their leaf cell, and their rank in it."""
 
     dimensions: tuple[Dimension, ...]
@@ -210,15 +210,7 @@ class RecordNames(Sequence[str]):
     def __len__(self) -> int:
         return int(self.keys.size)
 
-    @overload
-    def __getitem__(self, who: int) -> str: ...
-
-    @overload
-    def __getitem__(self, who: slice) -> list[str]: ...
-
-    def __getitem__(self, who: int | slice) -> str | list[str]:
-        if isinstance(who, slice):
-            return [self[i] for i in range(*who.indices(len(self)))]
+    def make(self, who: int) -> str:
         key = int(self.keys[who])
         rank = who - next(i for i in range(who, -1, -1) if i == 0 or self.keys[i - 1] != key)
         places = (key // key_stride(self.dimensions, d) for d in range(len(self.dimensions)))
