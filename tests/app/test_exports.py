@@ -19,7 +19,7 @@ from tacita.core.tables.editing import with_cells
 from tacita.examples import example
 from tacita.publication import release_html
 from tacita.publication.release_write import FORMATS
-from tacita.specification.differences import differences
+from tacita.specification.differences import find_differences
 from tacita.specification.project import load_project
 
 REASON = "for the internal auditors only"
@@ -205,7 +205,7 @@ def test_a_saved_project_keeps_rules_marks_and_method(tmp_path: Path) -> None:
     written = save_case(case, tmp_path, "project", passing=tmp_path / "session")
     assert written.notes == ()
     again = open_case_at(tmp_path / "project.toml")
-    assert differences(case.problem, again.problem) == []
+    assert find_differences(case.problem, again.problem) == []
     assert again.rules == case.rules
     assert again.specification.protect.options == case.specification.protect.options == {"base": 5}
     # The rule says what a new value is, not what the table said when it was saved.
@@ -261,7 +261,7 @@ def test_a_rule_that_does_not_fit_takes_nothing_with_it(tmp_path: Path) -> None:
     (note,) = save_case(unfit, tmp_path / "two", "project", passing=tmp_path / "session").notes
     assert "without what does not fit the table: rule p-percent(10) (" in note
     again = open_case_at(tmp_path / "two")
-    assert differences(case.problem, again.problem) == []
+    assert find_differences(case.problem, again.problem) == []
     assert again.problem.exempt[hit]
     assert (again.rules, again.decisions, again.attackers) == (case.rules, case.decisions, case.attackers)
 

@@ -16,7 +16,7 @@ from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
 from tacita.app.work.opening import open_case_at
 from tacita.cli import main
 from tacita.core.tables.editing import without_code
-from tacita.specification.differences import differences
+from tacita.specification.differences import find_differences
 from tacita.specification.project import load_project
 from tacita.specification.specification import Protection
 
@@ -60,7 +60,7 @@ def test_decisions_and_wishes_are_opened(tmp_path: Path) -> None:
         find("S", "b"): Decision(DecisionKind.PUBLISH, exempt=True),
     }
     assert case.specification == load_project(tmp_path / "one" / "project.toml")
-    assert differences(case.problem, load_project(tmp_path / "one" / "project.toml").problem()) == []
+    assert find_differences(case.problem, load_project(tmp_path / "one" / "project.toml").problem()) == []
 
 
 def test_what_was_opened_is_saved_without_a_word_lost(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_decisions_on_a_table_of_microdata_refer_to_them_on(tmp_path: Path) -> N
     assert [path.name for path in written.paths] == ["project.toml"]
     again = open_case_at(tmp_path / "two")
     assert (again.decisions, again.rules, again.attackers) == (case.decisions, case.rules, case.attackers)
-    assert differences(case.problem, again.problem) == []
+    assert find_differences(case.problem, again.problem) == []
 
 
 RECORDS = """firm,group,region,size,turnover
@@ -178,11 +178,11 @@ def test_marks_of_all_kinds_leave_a_project_with_its_microdata(tmp_path: Path, r
     path = tabulated(tmp_path / "one", f'rule = "{rule}"\n{DECIDED}{marks}')
     before = load_project(path).problem()
     case = open_case_at(path)
-    assert differences(before, case.problem) == []
+    assert find_differences(before, case.problem) == []
     written = save_case(case, tmp_path / "two", "project", passing=tmp_path / "session")
     assert written.notes == ()
     assert [file.name for file in written.paths] == ["project.toml"]
-    assert differences(before, load_project(tmp_path / "two" / "project.toml").problem()) == []
+    assert find_differences(before, load_project(tmp_path / "two" / "project.toml").problem()) == []
     again = open_case_at(tmp_path / "two")
     assert (again.decisions, again.rules) == (case.decisions, case.rules)
 
@@ -219,7 +219,7 @@ def test_a_rule_that_needs_the_microdata_takes_no_decision_with_it(
     notes = save_case(case, tmp_path / "two", "project", passing=tmp_path / "session").notes
     assert f"marked in the table instead: {gone} (" in notes[0]
     again = open_case_at(tmp_path / "two")
-    assert differences(case.problem, again.problem) == []
+    assert find_differences(case.problem, again.problem) == []
     assert again.decisions == case.decisions
     assert again.specification.rules.waived == case.specification.rules.waived
     assert again.rules == kept
@@ -234,7 +234,7 @@ def test_an_exempt_cell_stays_so_where_its_levels_are_beyond_its_bounds(tmp_path
     (note,) = tc.write_project(problem, tmp_path / "two", method="suppression").notes
     assert "as far as bounds leave room" in note
     again = load_project(tmp_path / "two" / "project.toml").problem()
-    assert differences(problem, again) == []
+    assert find_differences(problem, again) == []
     assert np.flatnonzero(again.exempt).tolist() == [cell]
     known = tc.Problem(table, far, attackers=tc.Outsider(table.units, table.units))
     *_, note = tc.write_project(known, tmp_path / "two", method="suppression").notes

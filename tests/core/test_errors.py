@@ -16,7 +16,7 @@ import typer
 
 import tacita as tc
 from tacita.cli import app, main
-from tacita.cli.flags import with_flags
+from tacita.cli.flags import add_flags
 from tacita.core import errors
 from tacita.methods.method import method_names, options_of
 
@@ -106,8 +106,8 @@ def test_the_tree_is_drawn_and_exported() -> None:
     ],
 )
 def test_the_command_line_says_the_flags(options: list[str], parameters: list[str], flags: str) -> None:
-    assert with_flags("it is wrong", options, parameters) == f"it is wrong\nOptions: {flags}"
-    assert with_flags("it is wrong", options, []) == "it is wrong"
+    assert add_flags("it is wrong", options, parameters) == f"it is wrong\nOptions: {flags}"
+    assert add_flags("it is wrong", options, []) == "it is wrong"
 
 
 def options_said() -> Iterator[tuple[str, str]]:

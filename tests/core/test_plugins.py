@@ -20,7 +20,7 @@ import tacita as tc
 from tacita.cli import main
 from tacita.core.errors import FormatError, InputError, PluginWarning, RuleError
 from tacita.core.plugins import find_plugins
-from tacita.formats.columns import format_plugins, has_columns
+from tacita.formats.columns import find_format_plugins, has_columns
 from tacita.methods import make_method, method_names, options_of
 from tacita.methods.method import method_plugins
 from tacita.rules import rule_kinds
@@ -226,7 +226,11 @@ def test_what_cannot_be_used_is_left_out_with_a_warning(
 ) -> None:
     group, value, fault = BROKEN[name]
     announced.append(metadata.EntryPoint(name, value, group))
-    find = {"tacita.methods": method_plugins, "tacita.rules": rule_plugins, "tacita.formats": format_plugins}
+    find = {
+        "tacita.methods": method_plugins,
+        "tacita.rules": rule_plugins,
+        "tacita.formats": find_format_plugins,
+    }
     with pytest.warns(
         PluginWarning, match=rf"plug-in '{name}' \({group}\) .* is left out: .*{fault}.*Remedy"
     ):

@@ -12,7 +12,7 @@ import tacita as tc
 from tacita.cli import main
 from tacita.core.errors import InputError
 from tacita.examples import EXAMPLES, example, example_names
-from tacita.specification.differences import differences
+from tacita.specification.differences import find_differences
 from tacita.specification.read_case import read_case
 
 
@@ -20,7 +20,7 @@ from tacita.specification.read_case import read_case
 def test_every_example_is_the_same_problem_each_time(name: str) -> None:
     problem = example(name)
     assert len(problem.levels) > 0
-    assert differences(problem, example(name)) == []
+    assert find_differences(problem, example(name)) == []
     assert EXAMPLES[name].title
     assert EXAMPLES[name].about.endswith(".")
 

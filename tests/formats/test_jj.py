@@ -231,7 +231,7 @@ def test_a_file_that_cannot_be_written_leaves_both_as_they_were(
 ) -> None:
     write_jj(counted([5, 2, 3], None), path)
     before = {file: file.read_bytes() for file in path.parent.iterdir()}
-    monkeypatch.setattr("tacita.formats.jj.number_texts", lambda units, decimals: ["é"] * len(units))
+    monkeypatch.setattr("tacita.formats.jj.format_numbers", lambda units, decimals: ["é"] * len(units))
     for count in ([9, 4, 5], None):
         with pytest.raises(UnicodeEncodeError):
             write_jj(counted(count, None), path)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import tacita as tc
 from tacita.core.exact import UNBOUNDED
-from tacita.formats.toml import toml_text
+from tacita.formats.toml import format_toml
 from tacita.specification.project import load_project
 from tacita.specification.project_write import write_project
 
@@ -163,4 +163,4 @@ VALUES = st.recursive(
 
 @given(st.dictionaries(TEXT.filter(lambda name: "." not in name), st.dictionaries(TEXT, VALUES, min_size=1)))
 def test_toml(content: dict) -> None:
-    assert tomllib.loads(toml_text(content)) == content
+    assert tomllib.loads(format_toml(content)) == content

@@ -19,7 +19,7 @@ from tacita.cli.case_options import CaseFlags, pose_problem
 from tacita.core.errors import InputError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.table_file import read_table_file
-from tacita.formats.toml import toml_text
+from tacita.formats.toml import format_toml
 from tacita.problem.problem import Problem
 from tacita.specification.project import load_project
 from tacita.specification.specification import Attackers
@@ -87,7 +87,7 @@ def project(path: Path, rule: str | None, marks: list[dict[str, Any]], everyone:
     said = {name: getattr(everyone, name) for name in ("lower", "upper", "within")}
     said["within"] = None if everyone.within is None else list(everyone.within)
     rules = {"rule": rule, "sensitive": marks or None}
-    path.write_text(toml_text({"table": TABLE, "rules": rules, "attackers": said}))
+    path.write_text(format_toml({"table": TABLE, "rules": rules, "attackers": said}))
     return path
 
 

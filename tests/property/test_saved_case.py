@@ -21,10 +21,10 @@ from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
 from tacita.app.work.opening import open_case_at
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.tables.editing import with_values
-from tacita.formats.toml import toml_text
+from tacita.formats.toml import format_toml
 from tacita.rules import parse_rule
 from tacita.rules.grammar import write_rule
-from tacita.specification.differences import differences
+from tacita.specification.differences import find_differences
 from tacita.specification.project import load_project
 from tacita.specification.specification import Attackers, Output, Protection
 
@@ -242,13 +242,13 @@ def test_a_project_that_is_opened_and_saved_asks_the_same(
         for file, content in files.items():
             (folder / "one" / file).write_text(content)
         path = folder / "one" / "project.toml"
-        path.write_text(toml_text(sections))
+        path.write_text(format_toml(sections))
         try:
             before = load_project(path).problem()
         except TacitaError:
             assume(False)
         case = open_case_at(path)
-        assert differences(before, case.problem) == []
+        assert find_differences(before, case.problem) == []
         case = case.specify(table=None, tables={}) if origin == "forgotten" else case
         passing = folder / "one" if origin == "passes" else folder / "session"
         notes = save_case(case, folder / "two", "project", passing=passing).notes
@@ -259,7 +259,7 @@ def test_a_project_that_is_opened_and_saved_asks_the_same(
         assert notes == ()
     named = "tables.one" not in sections
     for other, told in ((again, notes), (third, (*notes, *twice))):
-        assert differences(before, other.problem, named=named or origin == "stays") == []
+        assert find_differences(before, other.problem, named=named or origin == "stays") == []
         assert dict(other.decisions) == dict(case.decisions)
         assert other.specification.rules.waived == case.specification.rules.waived
         assert other.attackers.within == case.attackers.within

@@ -147,8 +147,8 @@ def test_a_draft_leaves_no_empty_folder_of_its_own(tmp_path: Path) -> None:
         pass
     assert (tmp_path / "mine").exists()
     with open_file_set(tmp_path / "new") as files:
-        made(files.new() / "file.txt")
-        assert files.take_places() == (tmp_path / "new" / "file.txt",)
+        made(files.make_folder() / "file.txt")
+        assert files.move_into_place() == (tmp_path / "new" / "file.txt",)
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["file.txt"]
 
 
@@ -158,9 +158,9 @@ def test_files_take_their_places_together_or_not_at_all(tmp_path: Path) -> None:
     made(tmp_path / "b.txt" / "mine")
     with open_file_set(tmp_path) as files:
         for name in ("a.txt", "b.txt"):
-            made(files.new() / name)
+            made(files.make_folder() / name)
         with pytest.raises(InputError, match=r"b\.txt: cannot be written") as told:
-            files.take_places(leaving=[other])
+            files.move_into_place(leaving=[other])
     assert ".tacita" not in str(told.value)
     assert {path.name for path in tmp_path.iterdir()} == {"a.txt", "b.txt", "leaving.txt"}
     assert old.read_text() == "old"

@@ -23,7 +23,7 @@ from tacita.formats.table_write import write_table
 from tacita.methods import make_method
 from tacita.rules import Given, Rule
 from tacita.specification import project_rules, project_write
-from tacita.specification.differences import differences
+from tacita.specification.differences import find_differences
 from tacita.specification.project import load_project
 from tacita.specification.project_write import write_project
 from tacita.specification.script import write_script
@@ -107,7 +107,7 @@ def test_microdata_are_referred_to(tmp_path: Path) -> None:
     assert written.notes == ()
     project = load_project(tmp_path / "kept" / "project.toml")
     assert project.attackers.kinds == ("respondents",)
-    assert differences(problem, project.problem()) == []
+    assert find_differences(problem, project.problem()) == []
 
 
 def test_other_words_for_the_same_microdata(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_other_words_for_the_same_microdata(tmp_path: Path) -> None:
     )
     written = write_project(problem, tmp_path / "kept", method="suppression", specification=said)
     assert [p.name for p in written.paths] == ["project.toml"]
-    assert differences(problem, load_project(written.paths[0]).problem()) == []
+    assert find_differences(problem, load_project(written.paths[0]).problem()) == []
 
 
 def test_microdata_that_do_not_give_the_problem_any_more(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_microdata_that_do_not_give_the_problem_any_more(tmp_path: Path) -> None
     assert "does not give this problem" in written.notes[0]
     assert "other costs" in written.notes[0]
     again = load_project(tmp_path / "kept" / "project.toml").problem()
-    assert differences(changed, again) == []
+    assert find_differences(changed, again) == []
     assert again.insiders
 
 
@@ -157,7 +157,7 @@ def test_linked_tables_and_insiders_by_number(tmp_path: Path) -> None:
     assert {p.name for p in written.paths} == {"table.jj", "attackers.parquet", "project.toml"}
     assert "go by number" in written.notes[0]
     again = load_project(tmp_path / "project.toml").problem()
-    assert differences(problem, again, named=False) == []
+    assert find_differences(problem, again, named=False) == []
     assert again.must_hide.tolist() == problem.must_hide.tolist()
 
 
@@ -247,7 +247,7 @@ def test_rules_are_written_as_rules_and_marks_as_marks(tmp_path: Path) -> None:
         SensitiveCell(codes_of(table, 10), protection=(10, 30)),
         SensitiveCell(codes_of(table, 12), protection=(10, 30)),
     )
-    assert differences(problem, project.problem()) == []
+    assert find_differences(problem, project.problem()) == []
     assert "u" not in pq.read_table(tmp_path / "table.parquet")["status"].to_pylist()
 
 
@@ -261,7 +261,7 @@ def test_exempt_cells_are_written_as_such(tmp_path: Path) -> None:
     assert project.rules.rule == "threshold(5)"
     assert list(project.rules.exempt) == [codes_of(plain.table, cell) for cell in sorted((hit, free))]
     again = project.problem()
-    assert differences(problem, again) == []
+    assert find_differences(problem, again) == []
     assert np.flatnonzero(again.exempt).tolist() == [hit]
 
 
@@ -272,7 +272,7 @@ def test_marks_of_a_file_stay_below_an_exemption(tmp_path: Path) -> None:
     problem = tc.Problem(table, tc.Exempt(Given(stated), [6]), must_publish=[6])
     assert write_project(problem, tmp_path, method="suppression").notes == ()
     project = load_project(tmp_path / "project.toml")
-    assert differences(problem, project.problem()) == []
+    assert find_differences(problem, project.problem()) == []
     assert np.flatnonzero(project.problem().exempt).tolist() == [6]
     assert pq.read_table(tmp_path / "table.parquet")["status"].to_pylist().count("u") == 1
 
@@ -286,7 +286,7 @@ def test_levels_in_percent_are_left_empty_in_the_table(tmp_path: Path) -> None:
     project = load_project(tmp_path / "project.toml")
     assert project.rules.protection == 30
     assert len(project.rules.sensitive) == 1
-    assert differences(problem, project.problem()) == []
+    assert find_differences(problem, project.problem()) == []
     cells = pq.read_table(tmp_path / "table.parquet").filter(pc.field("status") == "u")
     assert sorted(cells["lpl"].to_pylist(), key=str) == [2, None, None]
 
@@ -299,7 +299,7 @@ def test_levels_in_percent_of_cells_that_go_by_number(tmp_path: Path) -> None:
     assert len(write_project(problem, tmp_path, method="suppression").notes) == 1
     project = load_project(tmp_path / "project.toml")
     assert project.rules.exempt == ({"cell": "4"},)
-    assert differences(problem, project.problem(), named=False) == []
+    assert find_differences(problem, project.problem(), named=False) == []
 
 
 def test_rules_on_linked_tables_keep_what_they_need_or_are_told(tmp_path: Path) -> None:
@@ -319,7 +319,7 @@ def test_rules_on_linked_tables_keep_what_they_need_or_are_told(tmp_path: Path) 
     assert "frequency" not in notes[0]
     project = load_project(tmp_path / "project.toml")
     assert project.rules.rule == "frequency(n=5)"
-    assert differences(problem, project.problem(), named=False) == []
+    assert find_differences(problem, project.problem(), named=False) == []
 
 
 def test_rules_that_the_files_cannot_serve_are_left_out_and_told(tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_rules_that_the_files_cannot_serve_are_left_out_and_told(tmp_path: Path)
     assert "rules are left out" in note
     project = load_project(tmp_path / "project.toml")
     assert project.rules.rule is None
-    assert differences(exempt, project.problem()) == []
+    assert find_differences(exempt, project.problem()) == []
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 
 import tacita as tc
 from tacita.core.errors import FormatError, InputError
-from tacita.specification.differences import differences
+from tacita.specification.differences import find_differences
 from tacita.specification.specification import (
     Attackers,
     Classification,
@@ -77,7 +77,7 @@ def test_paths_stay_what_they_are_where_it_is_saved_elsewhere(tmp_path: Path) ->
     assert said.table.file == "cells.csv"
     moved = tc.Specification.load(said.save(tmp_path / "two"))
     assert moved.files == said.files == [tmp_path.resolve() / "one" / "cells.csv"]
-    assert differences(said.problem(), moved.problem()) == []
+    assert find_differences(said.problem(), moved.problem()) == []
 
 
 def test_a_table_file_is_specified_by_its_path(tmp_path: Path) -> None:
@@ -88,11 +88,11 @@ def test_a_table_file_is_specified_by_its_path(tmp_path: Path) -> None:
     said = tc.Specification.of(path, read, rule="frequency(3)")
     asked = tc.read_case(path, read, rule="frequency(3)")
     assert isinstance(asked, tc.Problem)
-    assert differences(said.problem(), asked) == []
+    assert find_differences(said.problem(), asked) == []
     said.save(tmp_path)
-    assert differences(tc.Specification.load(tmp_path).problem(), asked) == []
+    assert find_differences(tc.Specification.load(tmp_path).problem(), asked) == []
     # The table may be given too, in place of the source.
-    assert differences(tc.Specification(rules=Rules("frequency(3)")).problem(asked.table), asked) == []
+    assert find_differences(tc.Specification(rules=Rules("frequency(3)")).problem(asked.table), asked) == []
 
 
 def test_without_a_rule_it_is_a_table(tmp_path: Path) -> None:

@@ -99,14 +99,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = app(given, prog_name="tacita", standalone_mode=False)
     except _UsageError as wrong:
-        print_error(f"{wrong.format_message()} See: tacita {_verb_in(given)}--help".replace("  ", " "))
+        print_error(f"{wrong.format_message()} See: tacita {_find_verb(given)}--help".replace("  ", " "))
         return ERROR
     except typer.Abort:
         return ERROR
     return int(code or 0)
 
 
-def _verb_in(arguments: Sequence[str]) -> str:
+def _find_verb(arguments: Sequence[str]) -> str:
     named = next((word for word in arguments if not word.startswith("-")), "")
     known = {command.name for command in app.registered_commands} | {"generate"}
     return f"{named} " if named in known else ""

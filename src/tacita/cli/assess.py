@@ -39,7 +39,7 @@ def assess(
         write_table(problem.table, to, problem)
         print_written(to, "it holds true values")
     if output.json:
-        print_json(_answer(problem, show_values))
+        print_json(_build_answer(problem, show_values))
         return DONE
     from tacita.report.terminal import levels_table, rules_table
 
@@ -54,7 +54,7 @@ def assess(
     return DONE
 
 
-def _answer(problem: Problem, show_values: bool) -> dict[str, Any]:
+def _build_answer(problem: Problem, show_values: bool) -> dict[str, Any]:
     from tacita.report.record import cell_key, exempt_list, rules_by_cell
 
     table, levels, rules = problem.table, problem.levels, rules_by_cell(problem)

@@ -33,7 +33,7 @@ MOST_NOTES = 10
 NOTHING_SENSITIVE = "nothing is sensitive under these rules: nothing was protected or checked"
 
 
-def _flag(name: str, *flags: str, text: str | None = None, metavar: str | None = None) -> Any:
+def _make_flag(name: str, *flags: str, text: str | None = None, metavar: str | None = None) -> Any:
     """Return the option that sets a field of ReadOptions, with the help of the field."""
     words = text or ReadOptions.__dataclass_fields__[name].metadata["help"]
     return typer.Option(*flags, help=words, metavar=metavar, rich_help_panel=TABLE)
@@ -45,7 +45,7 @@ class CaseFlags:
 
     by: Annotated[
         list[str],
-        _flag(
+        _make_flag(
             "by",
             metavar="NAME",
             text="A column of codes; repeat. Other columns without a part are then left aside.",
@@ -53,21 +53,21 @@ class CaseFlags:
     ] = field(default_factory=list)
     hierarchy: Annotated[
         list[str],
-        _flag(
+        _make_flag(
             "hierarchies",
             metavar="NAME=FILE",
             text="Classification of a dimension: CSV (parent, child) or .hrc; NAME=found: the one that sums "
             "among its codes make. Repeat for more.",
         ),
     ] = field(default_factory=list)
-    total: Annotated[list[str], _flag("total", metavar="NAME=CODE")] = field(default_factory=list)
-    value: Annotated[str | None, _flag("value")] = None
-    count: Annotated[str | None, _flag("count")] = None
-    counts: Annotated[bool | None, _flag("counts", "--counts/--magnitudes")] = None
-    repair: Annotated[bool, _flag("repair", "--repair")] = False
-    undeclared_sums: Annotated[UndeclaredSums, _flag("undeclared_sums")] = "refuse"
-    decimal: Annotated[str, _flag("decimal")] = "."
-    sheet: Annotated[str | None, _flag("sheet", metavar="NAME")] = None
+    total: Annotated[list[str], _make_flag("total", metavar="NAME=CODE")] = field(default_factory=list)
+    value: Annotated[str | None, _make_flag("value")] = None
+    count: Annotated[str | None, _make_flag("count")] = None
+    counts: Annotated[bool | None, _make_flag("counts", "--counts/--magnitudes")] = None
+    repair: Annotated[bool, _make_flag("repair", "--repair")] = False
+    undeclared_sums: Annotated[UndeclaredSums, _make_flag("undeclared_sums")] = "refuse"
+    decimal: Annotated[str, _make_flag("decimal")] = "."
+    sheet: Annotated[str | None, _make_flag("sheet", metavar="NAME")] = None
 
     rules: Annotated[
         str | None,
@@ -117,7 +117,7 @@ class CaseFlags:
         trees: dict[str, list[Path]] = {}
         found = []
         for text in self.hierarchy:
-            name, file = pair(text, "--hierarchy NAME=FILE")
+            name, file = parse_pair(text, "--hierarchy NAME=FILE")
             if file == "found" and not Path(file).exists():
                 found.append(name)
             else:
@@ -126,7 +126,7 @@ class CaseFlags:
         return ReadOptions(
             self.by or None,
             trees,
-            pairs(self.total, "--total") or None,
+            parse_pairs(self.total, "--total") or None,
             found,
             decimal=None if self.decimal == "." else self.decimal,
             **{name: getattr(self, name) for name in plain},
@@ -138,7 +138,7 @@ class CaseFlags:
         Rules of the command line take the place of a project's, and of the consents to them; what a file or
         a project specifies of single cells holds besides. Attackers that are named take the place of others.
         """
-        from tacita.specification.specification import Earlier, Specification, project_file
+        from tacita.specification.specification import Earlier, Specification, find_project
 
         specification = Specification.of(path, self.read)
         changes: dict[str, dict[str, Any]] = {}
@@ -148,7 +148,7 @@ class CaseFlags:
         changes["attackers"] = dict(bounds)
         if self.attackers is not None:
             kinds = [word.strip() for word in self.attackers.split(",") if word.strip()]
-            if project_file(path) is None:
+            if find_project(path) is None:
                 _refuse_contributors(path, kinds)
             changes["attackers"] |= {"kinds": kinds, "coalitions": (), "holding_coalitions": (), "file": None}
         if self.cost:
@@ -168,13 +168,13 @@ def pose_problem(path: Path, flags: CaseFlags, specification: Specification | No
     """
     from tacita.formats.columns import has_columns
     from tacita.problem.problem import Problem
-    from tacita.specification.specification import project_file
+    from tacita.specification.specification import find_project
 
     specification = specification or flags.specify(path)
     found = specification.case()
     table = found.table if isinstance(found, Problem) else found
     recognised = table.whole and flags.counts is None and table.count is None
-    if recognised and project_file(path) is None and has_columns(path):
+    if recognised and find_project(path) is None and has_columns(path):
         # That cells are integers stops attackers, and may be counted on only if everyone knows it.
         print_notes("values are integers and were taken as counts; say --magnitudes if they are amounts")
     print_table_notes(table)
@@ -219,12 +219,12 @@ def print_first_warnings(warnings: tuple[str, ...]) -> None:
         print_warnings(f"{len(warnings) - MOST_NOTES:,} more like these")
 
 
-def pairs(given: Iterable[str], option: str) -> dict[str, str]:
+def parse_pairs(given: Iterable[str], option: str) -> dict[str, str]:
     """Return ``NAME=VALUE`` texts as a mapping."""
-    return dict(pair(text, f"{option} NAME=VALUE") for text in given)
+    return dict(parse_pair(text, f"{option} NAME=VALUE") for text in given)
 
 
-def pair(text: str, usage: str) -> tuple[str, str]:
+def parse_pair(text: str, usage: str) -> tuple[str, str]:
     """Return name and value of a text ``NAME=VALUE``."""
     name, sign, value = text.partition("=")
     if not sign or not name or not value:

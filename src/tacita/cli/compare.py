@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacita.cli.case_options import Case, CaseFlags, pair, pose_problem
+from tacita.cli.case_options import Case, CaseFlags, parse_pair, pose_problem
 from tacita.cli.console import out, print_json, print_notes
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.protect import run_audit, specify_protection
@@ -94,12 +94,12 @@ def compare(
         for file in releases or ()
     ]
     candidates += by_methods
-    rows = [_row(problem, candidate, by) for candidate in candidates]
+    rows = [_build_row(problem, candidate, by) for candidate in candidates]
     if output.json:
-        print_json(_answer(problem, candidates, rows))
+        print_json(_build_answer(problem, candidates, rows))
     else:
         _print_rows(rows)
-    return _code(rows)
+    return _choose_exit_code(rows)
 
 
 def _make_candidate(
@@ -123,14 +123,14 @@ def _parse_options(options: str, text: str) -> dict[str, str]:
     parts = shlex.shlex(options, posix=True)
     parts.whitespace, parts.whitespace_split, parts.escape, parts.commenters = ",", True, "", ""
     try:
-        return dict(pair(part, WRITTEN) for part in parts)
+        return dict(parse_pair(part, WRITTEN) for part in parts)
     except InputError as error:
         raise error.with_place(text) from None
     except ValueError:
         raise InputError("a quote is not closed", place=text, remedy=f"write {WRITTEN}") from None
 
 
-def _row(problem: Problem, candidate: Candidate, by: Method | None) -> ComparisonRow:
+def _build_row(problem: Problem, candidate: Candidate, by: Method | None) -> ComparisonRow:
     """Return verdict, losses and what an outsider deduces of a release, or why there is none."""
     from tacita.auditing.deduce import deduce
     from tacita.problem.quality import compare as lost_by
@@ -138,7 +138,7 @@ def _row(problem: Problem, candidate: Candidate, by: Method | None) -> Compariso
 
     effort, started = candidate.effort, time.perf_counter()
     try:
-        release = _release(problem, candidate)
+        release = _get_release(problem, candidate)
     except TacitaError as error:
         numbers = compute_measures(problem, None, None, None, time.perf_counter() - started)
         numbers = numbers if by is None else {**numbers, MEASURED.key: nan}
@@ -162,7 +162,7 @@ def _measure(by: Method, problem: Problem, release: Release) -> float:
         return nan
 
 
-def _release(problem: Problem, candidate: Candidate) -> Release:
+def _get_release(problem: Problem, candidate: Candidate) -> Release:
     effort, method = candidate.effort, candidate.method
     if method is None:
         assert candidate.release is not None
@@ -170,29 +170,29 @@ def _release(problem: Problem, candidate: Candidate) -> Release:
     return carry_out(lambda run: method.protect(problem, run), effort, time_limit=effort.time_limit)
 
 
-def _verdicts(rows: list[ComparisonRow]) -> list[bool]:
+def _list_verdicts(rows: list[ComparisonRow]) -> list[bool]:
     return [row.audit.safe for row in rows if row.audit is not None]
 
 
-def _code(rows: list[ComparisonRow]) -> int:
-    verdicts = _verdicts(rows)
+def _choose_exit_code(rows: list[ComparisonRow]) -> int:
+    verdicts = _list_verdicts(rows)
     if not all(verdicts):
         return UNSAFE
     return ERROR if not verdicts or any(row.status is Status.FAILED for row in rows) else DONE
 
 
-def _answer(problem: Problem, candidates: list[Candidate], rows: list[ComparisonRow]) -> dict[str, Any]:
+def _build_answer(problem: Problem, candidates: list[Candidate], rows: list[ComparisonRow]) -> dict[str, Any]:
     """Return the answer for JSON; ``safe`` is true if there is a release and each is proven safe."""
-    verdicts = _verdicts(rows)
+    verdicts = _list_verdicts(rows)
     return {
         "cells": len(problem.table),
         "sensitive": len(problem.levels),
         "safe": bool(verdicts) and all(verdicts),
-        "releases": [_entry(*both) for both in zip(candidates, rows, strict=True)],
+        "releases": [_build_entry(*both) for both in zip(candidates, rows, strict=True)],
     }
 
 
-def _entry(candidate: Candidate, row: ComparisonRow) -> dict[str, Any]:
+def _build_entry(candidate: Candidate, row: ComparisonRow) -> dict[str, Any]:
     """Return a row for JSON, with the same keys for all; what is not known, or infinite, becomes null."""
     from tacita.report.record import audit_object
 

@@ -105,7 +105,7 @@ def _check_package(name: str, needed: bool) -> Check:
 
 def _check_plugins() -> list[Check]:
     """Return checks of the methods, rules and formats of other packages, none of which is needed."""
-    from tacita.formats.columns import format_plugins
+    from tacita.formats.columns import find_format_plugins
     from tacita.methods.method import method_plugins
     from tacita.rules.grammar import rule_plugins
 
@@ -117,7 +117,7 @@ def _check_plugins() -> list[Check]:
             "update or uninstall that package",
             needed=False,
         )
-        for plugin in (*method_plugins(), *rule_plugins(), *format_plugins())
+        for plugin in (*method_plugins(), *rule_plugins(), *find_format_plugins())
     ]
 
 

@@ -12,17 +12,17 @@ PLACEHOLDERS = {"hierarchy": "NAME=FILE", "total": "NAME=CODE", "lower": "NUMBER
 """What stands for a setting that only the user knows, where the flag alone would not say its form."""
 
 
-def with_flags(message: str, options: Iterable[str], parameters: Collection[str]) -> str:
+def add_flags(message: str, options: Iterable[str], parameters: Collection[str]) -> str:
     """Return a message and, in a line of its own, the flags of its options, of those that the verb has.
 
-    >>> with_flags("cells.csv: name the column of values", ["value", "sheet"], ["value", "by"])
+    >>> add_flags("cells.csv: name the column of values", ["value", "sheet"], ["value", "by"])
     'cells.csv: name the column of values\\nOptions: --value'
     """
-    flags = list(dict.fromkeys(_flags(options, parameters)))
+    flags = list(dict.fromkeys(_list_flags(options, parameters)))
     return f"{message}\nOptions: {', '.join(flags)}" if flags else message
 
 
-def _flags(options: Iterable[str], parameters: Collection[str]) -> Iterator[str]:
+def _list_flags(options: Iterable[str], parameters: Collection[str]) -> Iterator[str]:
     for option in options:
         name, _, setting = option.partition("=")
         setting = setting or PLACEHOLDERS.get(name, "")
@@ -30,11 +30,11 @@ def _flags(options: Iterable[str], parameters: Collection[str]) -> Iterator[str]
         if name in parameters:
             # A setting with a minus sign would be taken for a flag of its own.
             yield flag + (f"={setting}" if setting.startswith("-") else f" {setting}" if setting else "")
-        elif "option" in parameters and name in _method_options():
+        elif "option" in parameters and name in _list_method_options():
             yield f"--option {option}"
 
 
-def _method_options() -> set[str]:
+def _list_method_options() -> set[str]:
     from tacita.methods.method import method_names, options_of
 
     return {option.name for name in method_names() for option in options_of(name)}

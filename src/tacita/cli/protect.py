@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from tacita.cli.case_options import CaseFlags, pairs, pose_problem
+from tacita.cli.case_options import CaseFlags, parse_pairs, pose_problem
 from tacita.cli.console import out, print_error, print_json, print_message, print_notes, print_warnings
 from tacita.cli.effort import Effort, carry_out
-from tacita.cli.flags import with_flags
+from tacita.cli.flags import add_flags
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.core.errors import InfeasibleError, InputError, TacitaError
 from tacita.core.outcome import Status
@@ -92,7 +92,7 @@ def protect(
     if case is None:
         raise InputError("which case? Name its file: tacita protect CASE --method NAME --out DIR")
     specification = specify_protection(
-        flags.specify(case), method, pairs(option or (), "--option"), effort.time_limit, effort.seed
+        flags.specify(case), method, parse_pairs(option or (), "--option"), effort.time_limit, effort.seed
     )
     wanted, folder = specification.protect, to or _find_folder(case, specification)
     effort = replace(effort, time_limit=wanted.time_limit, seed=wanted.seed)
@@ -123,7 +123,7 @@ def protect(
             print_json({**answer, "error": str(error)})
         return ERROR
     found = run_audit(problem, release, effort)
-    answer.update(_result(problem, release, found))
+    answer.update(_build_result(problem, release, found))
     formats = tuple(dict.fromkeys(("csv", *specification.output.formats)))
     written = write_results(found, folder, formats) if folder is not None else Written(())
     answer["warnings"] = [*answer["warnings"], *written.warnings]
@@ -155,9 +155,9 @@ def specify_protection(
 
 def _find_folder(case: Path, specification: Specification) -> Path | None:
     """Return the folder of results that a project names; other cases name none."""
-    from tacita.specification.specification import OUT, project_file
+    from tacita.specification.specification import OUT, find_project
 
-    if project_file(case) is None:
+    if find_project(case) is None:
         return None
     return specification.folder / (specification.output.folder or OUT)
 
@@ -167,7 +167,7 @@ def print_written_files(written: Written) -> None:
     from tacita.publication.folders import INTERNAL, PUBLICATION
 
     print_notes(*written.notes)
-    print_warnings(*(with_flags(text, ["published"], ["published"]) for text in written.warnings))
+    print_warnings(*(add_flags(text, ["published"], ["published"]) for text in written.warnings))
     for name, sign, style in ((PUBLICATION, "to publish:", "green"), (INTERNAL, "internal:", "yellow")):
         if files := [path for path in written.paths if path.parent.name == name]:
             names = ", ".join(path.name for path in files)
@@ -225,7 +225,7 @@ def _empty_answer(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _result(problem: Problem, release: Release, found: Audit) -> dict[str, Any]:
+def _build_result(problem: Problem, release: Release, found: Audit) -> dict[str, Any]:
     from tacita.report.record import audit_object, release_figures
 
     outcome = release.outcome

@@ -56,19 +56,19 @@ def tabulate(
 ) -> int:
     """Tabulate records: totals over all classifications, respondents counted, largest contributions kept."""
     from tacita.formats.records import tabulate_file
-    from tacita.specification.specification import project_file
+    from tacita.specification.specification import find_project
     from tacita.storage.internal import refuse_published
 
     if to is not None:
         refuse_published(to)
-    if (file := project_file(source)) is not None:
+    if (file := find_project(source)) is not None:
         from tacita.specification.project import load_project
 
         table = load_project(file).data()
     else:
         if not by:
             raise InputError("by which columns?", remedy="Name each: --by region=regions.csv --by size")
-        trees = _trees(by)
+        trees = _read_trees(by)
         table = carry_out(
             lambda run: tabulate_file(
                 source,
@@ -109,7 +109,7 @@ def tabulate(
     return DONE
 
 
-def _trees(by: list[str]) -> dict[str, list[Hierarchy] | None]:
+def _read_trees(by: list[str]) -> dict[str, list[Hierarchy] | None]:
     from tacita.formats.hierarchy import read_hierarchy
 
     trees: dict[str, list[Hierarchy] | None] = {}

@@ -18,7 +18,7 @@ from typing import Annotated, Any, TextIO, get_type_hints
 import typer
 
 from tacita.cli.console import print_error, print_json, print_warnings
-from tacita.cli.flags import with_flags
+from tacita.cli.flags import add_flags
 from tacita.core.errors import PluginWarning, TacitaError, TacitaWarning
 from tacita.storage.signals import raise_on_signals
 
@@ -46,7 +46,7 @@ def verb(function: Callable[..., int]) -> Callable[..., int]:
     parameters = []
     for name, parameter in inspect.signature(function).parameters.items():
         if name in groups:
-            parameters.extend(_options(groups[name]))
+            parameters.extend(_list_options(groups[name]))
         else:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
 
@@ -64,7 +64,7 @@ def verb(function: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-def _options(group: type[Any]) -> list[inspect.Parameter]:
+def _list_options(group: type[Any]) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     return [
         inspect.Parameter(
@@ -80,12 +80,12 @@ def _options(group: type[Any]) -> list[inspect.Parameter]:
 def _run_guarded(function: Callable[..., int], arguments: dict[str, Any], parameters: list[str]) -> int:
     output = next(value for value in arguments.values() if isinstance(value, Output))
     try:
-        with raise_on_signals(), _warnings_on_stderr():
+        with raise_on_signals(), _show_warnings():
             return function(**arguments)
     except KeyboardInterrupt:
         message = "stopped: nothing more was written"
     except (TacitaError, OSError) as error:
-        message = with_flags(_describe(error), getattr(error, "options", ()), parameters)
+        message = add_flags(_describe(error), getattr(error, "options", ()), parameters)
         _print_traceback(output)
     except Exception as error:
         message = (
@@ -99,7 +99,7 @@ def _run_guarded(function: Callable[..., int], arguments: dict[str, Any], parame
 
 
 @contextmanager
-def _warnings_on_stderr() -> Iterator[None]:
+def _show_warnings() -> Iterator[None]:
     """Show warnings about plug-ins; those of tables and problems are kept there, and the verbs show them."""
     with warnings.catch_warnings():
         usual = warnings.showwarning

@@ -14,7 +14,7 @@ from typing import Unpack
 from tacita.core.errors import FormatError, InputError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
-from tacita.formats.columns import column_endings, has_columns
+from tacita.formats.columns import has_columns, list_column_endings
 from tacita.formats.jj import read_jj
 from tacita.formats.nchs import read_nchs
 from tacita.formats.petrenko import FILES as THESIS
@@ -72,7 +72,7 @@ def read_case_file(
         return read_jj(path, decimals=read.decimals, counts=read.counts)
     if suffix in (".txt", ".dat"):
         return read_nchs(path, decimals=read.decimals, counts=read.counts)
-    known = ", ".join([".jj", ".toml", ".txt", *column_endings()])
+    known = ", ".join([".jj", ".toml", ".txt", *list_column_endings()])
     raise FormatError(f"no case has the ending '{suffix}'", place=path, remedy=f"use one of {known}")
 
 

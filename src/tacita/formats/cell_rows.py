@@ -12,7 +12,7 @@ from tacita.core.tables.dimension import recognise_total_for
 from tacita.core.tables.structure import Structure
 
 
-def code_columns(structure: Structure) -> list[str]:
+def list_code_columns(structure: Structure) -> list[str]:
     """Return the columns that name a cell: one per dimension, or ``cell`` where cells have labels."""
     return [dimension.name for dimension in structure.dimensions] or ["cell"]
 

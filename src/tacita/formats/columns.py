@@ -21,27 +21,27 @@ RESERVED = (*FORMATS, ".jj", ".toml", ".txt", ".tsv", ".dat", ".hrc", ".html", "
 """Endings that no format of another package may have."""
 
 
-def column_endings() -> tuple[str, ...]:
+def list_column_endings() -> tuple[str, ...]:
     """Return the endings of all files of columns, the built-in ones first."""
-    return (*FORMATS, *(f".{name}" for name in usable_plugins(format_plugins())))
+    return (*FORMATS, *(f".{name}" for name in usable_plugins(find_format_plugins())))
 
 
 def has_columns(path: str | os.PathLike[str]) -> bool:
     """Return whether the ending of a file's name stands for columns."""
     suffix = Path(path).suffix.lower()
-    return suffix in FORMATS or (suffix not in RESERVED and suffix in column_endings())
+    return suffix in FORMATS or (suffix not in RESERVED and suffix in list_column_endings())
 
 
-def format_plugins() -> tuple[Plugin, ...]:
+def find_format_plugins() -> tuple[Plugin, ...]:
     """Return the formats that other packages bring, with what is wrong with them.
 
     The name of a format is the ending of its files. It has a function ``read(path)`` that returns a pyarrow
     table with one row per cell, and may have ``write(table, path)``, which writes one.
     """
-    return find_plugins("tacita.formats", frozenset(ending[1:] for ending in RESERVED), _fault_of_format)
+    return find_plugins("tacita.formats", frozenset(ending[1:] for ending in RESERVED), _check_format)
 
 
-def _fault_of_format(name: str, value: Any) -> str:
+def _check_format(name: str, value: Any) -> str:
     if not name.isalnum() or name != name.lower():
         return "a name of a format is the ending of its files, in small letters and digits"
     if not callable(getattr(value, "read", None)):
@@ -87,10 +87,12 @@ def read_columns(
         from tacita.formats.nchs import read_nchs_release
 
         return read_nchs_release(path, table)
-    if (foreign := usable_plugins(format_plugins()).get(suffix[1:])) is not None:
+    if (foreign := usable_plugins(find_format_plugins()).get(suffix[1:])) is not None:
         return _read_foreign(path, foreign)
     raise FormatError(
-        f"no reader for the ending '{suffix}'", place=path, remedy=f"use one of {', '.join(column_endings())}"
+        f"no reader for the ending '{suffix}'",
+        place=path,
+        remedy=f"use one of {', '.join(list_column_endings())}",
     )
 
 

@@ -46,7 +46,7 @@ def unpivot_crosstab(
         return source
     _refuse_hidden(source)
     first, *others = source.names
-    down, across = _dimension_names(source)
+    down, across = _name_dimensions(source)
     n, width = source.data.num_rows, len(others)
     numbers, missing = zip(*(source.numbers(name) for name in others), strict=True)
     data = pa.table(
@@ -66,7 +66,7 @@ def unpivot_crosstab(
     )
 
 
-def _dimension_names(source: Columns) -> tuple[str, str]:
+def _name_dimensions(source: Columns) -> tuple[str, str]:
     down = source.names[0] or ROWS
     return down, COLUMNS if down != COLUMNS else f"{COLUMNS} 2"
 
@@ -78,7 +78,7 @@ def _has_shape(source: Columns, by: Sequence[str] | None) -> bool:
     parts = {guess_role(name) for name in source.names} - {None}
     if holds_numbers(source, first) or (parts and not (parts == {"count"} and _has_row_total(source))):
         return False
-    if by is not None and set(by) != set(_dimension_names(source)):
+    if by is not None and set(by) != set(_name_dimensions(source)):
         return False
     return bool(pc.count_distinct(source.column(first), mode="all").as_py() == source.data.num_rows)
 
@@ -100,7 +100,7 @@ def _find_hidden(source: Columns, name: str) -> Mask | None:
 def _refuse_hidden(source: Columns) -> None:
     """Refuse marks of published tables, which hide the true values, and numbers with signs beside them."""
     first, *others = source.names
-    down, across = _dimension_names(source)
+    down, across = _name_dimensions(source)
     otherwise = "if this is no crosstab, name the column of values"
     for name in others:
         hidden = _find_hidden(source, name)
@@ -124,7 +124,7 @@ def _refuse_words(source: Columns) -> None:
     no number.
     """
     first, *others = source.names
-    down, across = _dimension_names(source)
+    down, across = _name_dimensions(source)
     words = {name: _find_words(source, name) for name in others if not holds_numbers(source, name)}
     if any(2 * int(among.sum()) > source.data.num_rows for among in words.values()):
         return

@@ -55,7 +55,7 @@ def read_csv(
     header = _parse_header(path, head[above], above + 1, separator)
     notes += _note_left_out("title", head[:above], 1, separator)
     if footnotes:
-        text, left = _without_footnotes(text, above, len(header), separator, codes)
+        text, left = _drop_footnotes(text, above, len(header), separator, codes)
         notes += left
     data = text.encode("utf-8")
     ragged: list[Any] = []
@@ -141,14 +141,14 @@ def _find_layout(lines: Sequence[str], delimiter: str | None) -> tuple[str, int]
     usual = delimiter or max(SEPARATORS, key=lines[0].count)
     for separator in dict.fromkeys([usual, *(SEPARATORS if delimiter is None else "")]):
         above = count_titles(_split_lines(lines, separator))
-        if above == 0 and separator == usual and usual in lines[0] and _agree(lines, 0, usual):
+        if above == 0 and separator == usual and usual in lines[0] and _have_equal_fields(lines, 0, usual):
             break
-        if above and _agree(lines, above, separator):
+        if above and _have_equal_fields(lines, above, separator):
             return separator, above
     return usual, 0
 
 
-def _agree(lines: Sequence[str], header: int, separator: str) -> bool:
+def _have_equal_fields(lines: Sequence[str], header: int, separator: str) -> bool:
     """Return whether a header and the next line that is not blank have as many fields."""
     below = next((line for line in lines[header + 1 : header + MOST] if line.strip()), lines[header])
     one, other = _split_lines([lines[header], below], separator)
@@ -165,7 +165,7 @@ def _split_lines(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
         yield [field.strip() for field in fields]
 
 
-def _without_footnotes(
+def _drop_footnotes(
     text: str, above: int, columns: int, separator: str, codes: Container[str]
 ) -> tuple[str, tuple[str, ...]]:
     """Return the text without what stands below its last row, and a note on that."""

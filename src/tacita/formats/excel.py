@@ -22,8 +22,8 @@ from tacita.core.tables.frames import find_part, list_rows
 from tacita.core.tables.layout import list_lines
 from tacita.formats.escape import escape
 from tacita.formats.extent import MOST_COLUMNS, MOST_ROWS
-from tacita.formats.number_texts import number_texts
-from tacita.formats.published_cells import COLUMNS, shown_texts
+from tacita.formats.number_texts import format_numbers
+from tacita.formats.published_cells import COLUMNS, format_cells
 from tacita.storage.atomic import replace_file
 
 WORKBOOK = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
@@ -61,21 +61,21 @@ def write_excel(
             place=path,
             remedy="write .csv or .parquet instead",
         )
-    with new_workbook(path, public=not internal) as book:
+    with create_workbook(path, public=not internal) as book:
         look = _CellFormats(book, internal)
         for part in parts:
             ending = f" {part + 1}" if len(parts) > 1 else ""
-            _long_sheet(book.add_worksheet(f"release{ending}"), release, part, look)
+            _write_cells(book.add_worksheet(f"release{ending}"), release, part, look)
             if not release.structure.labels:
-                _crosstab(book, f"crosstab{ending}", release, part, look)
+                _write_crosstab(book, f"crosstab{ending}", release, part, look)
         used = [meaning for mark, meaning in MEANING.items() if (release.marks == mark).any()]
         explained = [*MEANING_INTERNAL, *used] if internal else used
-        _notes(book.add_worksheet("notes"), explained, labels or {})
+        _write_notes(book.add_worksheet("notes"), explained, labels or {})
     return path
 
 
 @contextmanager
-def new_workbook(path: Path, *, public: bool = False) -> Iterator[Any]:
+def create_workbook(path: Path, *, public: bool = False) -> Iterator[Any]:
     """Yield a workbook to be filled; it is written when the block ends well, as a whole or not at all."""
     import xlsxwriter
     from xlsxwriter.exceptions import FileCreateError
@@ -105,15 +105,15 @@ class _CellFormats:
         return self._primary if release.primary[cell] else self._secondary
 
 
-def _long_sheet(sheet: Any, release: Release, part: int, look: _CellFormats) -> None:
+def _write_cells(sheet: Any, release: Release, part: int, look: _CellFormats) -> None:
     names, codes, cells = list_rows(release.structure, part)
     columns = [[escape(code) for code in column.to_pylist()] for column in codes]
     header = [*map(escape, names), *COLUMNS, *(["status"] if look.internal else [])]
     for c, name in enumerate(header):
         sheet.write_string(0, c, name, look.header)
     words = [mark.word for mark in Mark]
-    ends = [number_texts(units[cells], release.decimals) for units in (release.low, release.high)]
-    ends.append(number_texts(release.value[cells], release.decimals, ~release.shown[cells]))
+    ends = [format_numbers(units[cells], release.decimals) for units in (release.low, release.high)]
+    ends.append(format_numbers(release.value[cells], release.decimals, ~release.shown[cells]))
     for r, cell in enumerate(cells.tolist()):
         colour = look.colour(release, cell)
         for c, column in enumerate(columns):
@@ -130,7 +130,7 @@ def _long_sheet(sheet: Any, release: Release, part: int, look: _CellFormats) -> 
     sheet.freeze_panes(1, len(columns))
 
 
-def _crosstab(book: Any, name: str, release: Release, part: int, look: _CellFormats) -> None:
+def _write_crosstab(book: Any, name: str, release: Release, part: int, look: _CellFormats) -> None:
     """Write rows by all dimensions but the last and columns by the last, each code after those below it, as
     tables are printed; nothing where that does not fit a sheet.
     """
@@ -156,7 +156,7 @@ def _crosstab(book: Any, name: str, release: Release, part: int, look: _CellForm
         for c, dimension in enumerate(dimensions[:-1]):
             sheet.write_string(r + 1, c, escape(dimension.codes[shown.codes[row, c]]), look.header)
     words = ("x (primary)", "x (secondary)") if look.internal and release.primary.any() else ("x", "x")
-    texts = shown_texts(release, *words)
+    texts = format_cells(release, *words)
     placed: Cells = shown.cells
     for r, c, cell in zip(down.ravel().tolist(), across.tolist(), placed.tolist(), strict=True):
         write = sheet.write_number if release.shown[cell] else sheet.write_string
@@ -165,7 +165,7 @@ def _crosstab(book: Any, name: str, release: Release, part: int, look: _CellForm
     sheet.freeze_panes(1, side)
 
 
-def _notes(sheet: Any, explained: Sequence[tuple[str, str]], labels: Mapping[str, str]) -> None:
+def _write_notes(sheet: Any, explained: Sequence[tuple[str, str]], labels: Mapping[str, str]) -> None:
     lines = [*((name, escape(text)) for name, text in labels.items()), *explained]
     for r, (word, meaning) in enumerate(lines):
         sheet.write_string(r, 0, word)

@@ -22,7 +22,7 @@ from tacita.core.errors import FormatError, InputError, and_others
 from tacita.core.exact import UNBOUNDED, Cells, Units
 from tacita.core.tables.frames import numbers_to_arrow
 from tacita.core.tables.structure import Structure
-from tacita.formats.cell_rows import code_columns, find_cells
+from tacita.formats.cell_rows import find_cells, list_code_columns
 from tacita.storage.atomic import replace_file
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def write_insiders(problem: Problem, path: Path) -> Path:
     import pyarrow.parquet
 
     structure, insiders = problem.table.structure, problem.insiders
-    names = code_columns(structure)
+    names = list_code_columns(structure)
     if taken := [name for name in names if name in OWN_COLUMNS]:
         raise InputError(
             f"a dimension is called '{taken[0]}', as is a column of attackers", place=path, remedy="rename it"
@@ -55,12 +55,12 @@ def write_insiders(problem: Problem, path: Path) -> Path:
         raise InputError(
             "two attackers have the same name", place=path, remedy="give each a name of their own"
         )
-    rows = [_rows(insider) for insider in insiders]
+    rows = [_list_rows(insider) for insider in insiders]
     cells = np.concatenate([cells for cells, _ in rows])
     decimals = problem.table.decimals
     lengths = [own.size for own, _ in rows]
     columns: dict[str, Any] = {"attacker": np.repeat([i.name for i in insiders], lengths)}
-    columns |= dict(zip(names, _code_texts(structure, cells), strict=True))
+    columns |= dict(zip(names, _list_codes(structure, cells), strict=True))
     figures = np.concatenate([numbers for _, numbers in rows], axis=1)
     for name, units in zip((*BOUNDS, *LEVELS), figures, strict=True):
         columns[name] = numbers_to_arrow(units, decimals)
@@ -77,12 +77,14 @@ def read_insiders(path: str | os.PathLike[str], table: Table) -> list[Insider]:
     source = read_columns(path, footnotes=False)
     if source.data.num_rows == 0:
         return []
-    cells = _cells(source, table.structure)
+    cells = _find_cells(source, table.structure)
     who, names = source.codes("attacker")
-    low, high = (_numbers(source, name, end) for name, end in zip(BOUNDS, (-np.inf, np.inf), strict=True))
+    low, high = (
+        _read_numbers(source, name, end) for name, end in zip(BOUNDS, (-np.inf, np.inf), strict=True)
+    )
     lower, upper = to_unit_bounds(low, high, table.decimals)
-    given = [_numbers(source, name, np.nan) for name in LEVELS]
-    others = _flags(source)
+    given = [_read_numbers(source, name, np.nan) for name in LEVELS]
+    others = _read_flags(source)
     targeted = ~np.all([np.isnan(level) for level in given], axis=0)
     levels = [exact.ceil_units(np.nan_to_num(level, nan=0.0), table.decimals) for level in given]
     insiders = []
@@ -106,7 +108,7 @@ def read_insiders(path: str | os.PathLike[str], table: Table) -> list[Insider]:
     return insiders
 
 
-def _rows(insider: Insider) -> tuple[Cells, Units]:
+def _list_rows(insider: Insider) -> tuple[Cells, Units]:
     """Return the cells that an insider knows or attacks, and bounds and levels per cell; unbounded: none."""
     targets, levels = insider.own_targets()
     cells = np.union1d(insider.cells, targets)
@@ -117,17 +119,17 @@ def _rows(insider: Insider) -> tuple[Cells, Units]:
     return cells, numbers
 
 
-def _code_texts(structure: Structure, cells: Cells) -> list[Any]:
+def _list_codes(structure: Structure, cells: Cells) -> list[Any]:
     if structure.labels:
         return [np.array(structure.labels)[cells]]
     return [np.array(d.codes)[structure.codes[cells, k]] for k, d in enumerate(structure.dimensions)]
 
 
-def _cells(source: Columns, structure: Structure) -> Cells:
+def _find_cells(source: Columns, structure: Structure) -> Cells:
     cells = find_cells(source, structure)
     if (wrong := np.flatnonzero(cells < 0)).size:
         row = int(wrong[0])
-        coded = [source.codes(name) for name in code_columns(structure)]
+        coded = [source.codes(name) for name in list_code_columns(structure)]
         try:
             structure.find(*(distinct[rows[row]] for rows, distinct in coded))
         except InputError as error:
@@ -135,7 +137,7 @@ def _cells(source: Columns, structure: Structure) -> Cells:
     return cells
 
 
-def _numbers(source: Columns, name: str, nothing: float) -> Any:
+def _read_numbers(source: Columns, name: str, nothing: float) -> Any:
     """Return a column of numbers, with ``nothing`` where it is empty or not there."""
     if name not in source.names:
         return np.full(source.data.num_rows, nothing)
@@ -143,7 +145,7 @@ def _numbers(source: Columns, name: str, nothing: float) -> Any:
     return np.where(missing, nothing, numbers)
 
 
-def _flags(source: Columns) -> Any:
+def _read_flags(source: Columns) -> Any:
     """Return in which rows the attacker attacks other cells too; in all, if the file has no such column."""
     if "also_others" not in source.names:
         return np.ones(source.data.num_rows, dtype=bool)

@@ -27,8 +27,8 @@ from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.formats.jj_frequencies import read_frequencies, write_frequencies
 from tacita.formats.jj_parse import JJFile, parse_jj
-from tacita.formats.marks import NO_BOUND, Marks, build_problem, choose_decimals, status_letters
-from tacita.formats.number_texts import number_texts
+from tacita.formats.marks import NO_BOUND, Marks, build_problem, choose_decimals, list_status_letters
+from tacita.formats.number_texts import format_numbers
 from tacita.problem.problem import Problem
 from tacita.storage.atomic import replace_file
 
@@ -84,17 +84,17 @@ def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: b
         )
     table, levels, outsider = problem.table, problem.levels, problem.outsider
     n, d = len(table), table.decimals
-    labels = np.array(cell_numbers(table.structure))
+    labels = np.array(number_cells(table.structure))
     columns = (
         labels.tolist(),
-        number_texts(table.units, d),
+        format_numbers(table.units, d),
         [f"{c:.15g}" for c in problem.cost.tolist()],
-        status_letters(problem).tolist(),
-        _bound_texts(outsider.lower, d),
-        _bound_texts(outsider.upper, d),
-        number_texts(levels.lower, d),
-        number_texts(levels.upper, d),
-        number_texts(levels.sliding, d),
+        list_status_letters(problem).tolist(),
+        _format_bounds(outsider.lower, d),
+        _format_bounds(outsider.upper, d),
+        format_numbers(levels.lower, d),
+        format_numbers(levels.upper, d),
+        format_numbers(levels.sliding, d),
     )
     with (
         replace_file(path) as temporary,
@@ -105,7 +105,7 @@ def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: b
         out.writelines(" ".join(row) + "\n" for row in zip(*columns, strict=True))
         out.write(f"{len(table.equations)}\n")
         entries = list(zip(labels[table.equations.cells], table.equations.coefficients, strict=True))
-        starts, rhs = table.equations.starts.tolist(), number_texts(table.equations.rhs, d)
+        starts, rhs = table.equations.starts.tolist(), format_numbers(table.equations.rhs, d)
         for j, right in enumerate(rhs):
             row = entries[starts[j] : starts[j + 1]]
             out.write(f"{right} {len(row)} : " + " ".join(f"{i} ({c})" for i, c in row) + "\n")
@@ -119,15 +119,15 @@ def _build_structure(file: JJFile, decimals: int) -> Structure:
     return Structure((), np.empty((n, 0), dtype=np.int32), equations, labels=labels)
 
 
-def cell_numbers(structure: Structure) -> list[str]:
+def number_cells(structure: Structure) -> list[str]:
     """Return how a file calls the cells: by the numbers they have, or else in their order from 0 on."""
     if structure.labels and all(label.isdecimal() for label in structure.labels):
         return list(structure.labels)
     return list(map(str, range(len(structure))))
 
 
-def _bound_texts(units: Units, decimals: int) -> list[str]:
-    texts = number_texts(units, decimals)
+def _format_bounds(units: Units, decimals: int) -> list[str]:
+    texts = format_numbers(units, decimals)
     for k in np.flatnonzero(np.abs(units) >= UNBOUNDED).tolist():
         texts[k] = f"{NO_BOUND if units[k] > 0 else -NO_BOUND:.0f}"
     return texts

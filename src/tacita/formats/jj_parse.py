@@ -48,11 +48,11 @@ def parse_jj(path: str | os.PathLike[str]) -> JJFile:
     if not text.strip():
         raise FormatError(f"{path} is empty: a JJ file starts with 0 and the number of cells")
     lines = text.splitlines()
-    records = _fast_records(lines)
-    rows = _fast_equations(lines, records.size)
+    records = _read_records_fast(lines)
+    rows = _read_equations_fast(lines, records.size)
     if rows is None:
         records, rows = _Walker(path, lines, records).read()
-    elif not _plausible(records, rows):
+    elif not _are_plausible(records, rows):
         records, rows = _Walker(path, lines, records[:0]).read()
     rhs, starts, listed, coefficients = rows
     index = records["index"].astype(np.int64)
@@ -66,7 +66,7 @@ def parse_jj(path: str | os.PathLike[str]) -> JJFile:
 Rows = tuple[Floats, Cells, Floats, Floats]
 
 
-def _fast_records(lines: Sequence[str]) -> NDArray[np.void]:
+def _read_records_fast(lines: Sequence[str]) -> NDArray[np.void]:
     """Return cell records one per line from the third line on, up to the first block with something else."""
     blocks = [np.empty(0, dtype=_RECORD)]
     n = _parse_count(lines[1]) if len(lines) > 2 and lines[0].strip() == "0" else 0
@@ -84,7 +84,7 @@ def _fast_records(lines: Sequence[str]) -> NDArray[np.void]:
     return np.concatenate(blocks)
 
 
-def _fast_equations(lines: Sequence[str], n: int) -> Rows | None:
+def _read_equations_fast(lines: Sequence[str], n: int) -> Rows | None:
     """Return all equations after ``n`` cells, or None if they are not one per line or not as long as
     announced.
     """
@@ -117,7 +117,7 @@ def _fast_equations(lines: Sequence[str], n: int) -> Rows | None:
     return numbers[heads], starts, pairs[:, 0].copy(), pairs[:, 1].copy()
 
 
-def _plausible(records: NDArray[np.void], rows: Rows) -> bool:
+def _are_plausible(records: NDArray[np.void], rows: Rows) -> bool:
     """Return whether every number can be what it stands for; if not, the walker says which is not."""
     rhs, starts, listed, coefficients = rows
     index = records["index"]

@@ -107,7 +107,7 @@ def build_problem(
     )
 
 
-def status_letters(problem: Problem) -> NDArray[np.str_]:
+def list_status_letters(problem: Problem) -> NDArray[np.str_]:
     """Return the status of each cell as files write it: sensitive, to be published, to be hidden, or free."""
     letters = np.full(len(problem.table), "s")
     letters[problem.must_hide] = "m"

@@ -22,8 +22,8 @@ from tacita.core.tables.columns import Columns
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
-from tacita.formats.number_texts import number_texts
-from tacita.formats.published_cells import shown_texts
+from tacita.formats.number_texts import format_numbers
+from tacita.formats.published_cells import format_cells
 from tacita.formats.textfile import read_text
 from tacita.storage.atomic import write_text
 
@@ -62,13 +62,13 @@ def read_nchs(
 
 def write_nchs(table: Table, path: str | os.PathLike[str]) -> Path:
     """Write the inner cells of a 2-D table, as :func:`read_nchs` reads them: true values, hence internal."""
-    return write_text(path, "\n".join(inner_lines(table, " ")) + "\n")
+    return write_text(path, "\n".join(list_inner_lines(table, " ")) + "\n")
 
 
-def inner_lines(table: Table, separator: str) -> list[str]:
+def list_inner_lines(table: Table, separator: str) -> list[str]:
     """Return the inner cells of a 2-D table, one line per row."""
-    texts = number_texts(table.units, table.decimals)
-    return _grid_lines(cell_grid(table.structure)[:-1, :-1], texts, separator)
+    texts = format_numbers(table.units, table.decimals)
+    return _list_grid_lines(build_cell_grid(table.structure)[:-1, :-1], texts, separator)
 
 
 def write_nchs_release(
@@ -89,19 +89,19 @@ def write_nchs_release(
         The table itself: hidden values are then written after their mark, as the NCHS program did, and the
         file is internal.
     """
-    grid = cell_grid(release.structure)
-    texts = shown_texts(release, "PS", "CS")
+    grid = build_cell_grid(release.structure)
+    texts = format_cells(release, "PS", "CS")
     if internal is not None:
         for cell in np.flatnonzero(release.marks == Mark.SUPPRESSED).tolist():
             texts[cell] += f" {exact.to_text(int(internal.units[cell]), internal.decimals)}"
-    lines = _grid_lines(grid, texts, "\t")
+    lines = _list_grid_lines(grid, texts, "\t")
     lines += [f"# {name}: {' '.join(text.split())}" for name, text in (labels or {}).items()]
     return write_text(path, "\n".join(lines) + "\n", public=internal is None)
 
 
 def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:
     """Return the columns (codes and what is published) of a tab-separated release of ``table``."""
-    structure, grid = table.structure, cell_grid(table.structure)
+    structure, grid = table.structure, build_cell_grid(table.structure)
     lines = [
         line
         for line in read_text(path)[0].splitlines()
@@ -137,7 +137,7 @@ def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:
     return Columns(pa.table([*codes, pa.array(entries)], names=[*names, "value"]), lambda row: places[row])
 
 
-def cell_grid(structure: Structure) -> Grid:
+def build_cell_grid(structure: Structure) -> Grid:
     """Return rows by columns of a 2-D table, the total of each last; -1 for empty cells."""
     if len(structure.dimensions) != 2:
         raise InputError(
@@ -152,7 +152,7 @@ def cell_grid(structure: Structure) -> Grid:
     return structure.locate(pairs).reshape(axes[0].size, axes[1].size)
 
 
-def _grid_lines(grid: Grid, texts: Sequence[str], separator: str) -> list[str]:
+def _list_grid_lines(grid: Grid, texts: Sequence[str], separator: str) -> list[str]:
     """Return one line per row; empty cells are zeros."""
     return [separator.join(texts[cell] if cell >= 0 else "0" for cell in row) for row in grid.tolist()]
 

@@ -8,7 +8,7 @@ from tacita.core import exact
 from tacita.core.exact import UNBOUNDED, Mask, Units
 
 
-def number_texts(units: Units, decimals: int, blank: Mask | None = None) -> list[str]:
+def format_numbers(units: Units, decimals: int, blank: Mask | None = None) -> list[str]:
     """Return units as plain decimal text; empty where ``blank`` is set and where they are infinite."""
     if decimals == 0:
         texts = list(map(str, units.tolist()))

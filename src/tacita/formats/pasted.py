@@ -45,15 +45,15 @@ def read_pasted(text: str, read: ReadOptions = AS_USUAL) -> Problem | Table:
     """
     block = _parse_block(text.rstrip("\r\n"), read.decimal) if text.strip() else []
     first, titles = _find_titles(block)
-    block, notes = _without_footnotes(block[first:], first)
+    block, notes = _drop_footnotes(block[first:], first)
     if not block:
         raise FormatError("there is nothing to read", remedy="copy a block of cells, with or without names")
     bare = all(is_number(field) for row in block if row is not BLANK for field in row)
     sign = read.decimal or _find_decimal_sign(block, first, bare)
     if bare:
-        found: Problem | Table = _from_numbers(block, first, sign, read)
+        found: Problem | Table = _build_from_numbers(block, first, sign, read)
     else:
-        found = _from_names(block, first, sign, read)
+        found = _build_from_names(block, first, sign, read)
     return replace(found, notes=(*titles, *notes, *found.notes)) if isinstance(found, Table) else found
 
 
@@ -115,7 +115,7 @@ def _find_titles(block: Block) -> tuple[int, list[str]]:
     return first, [f"line {k + 1} was taken for a title: '{title}'" for k, title in titles]
 
 
-def _without_footnotes(block: Block, first: int) -> tuple[Block, tuple[str, ...]]:
+def _drop_footnotes(block: Block, first: int) -> tuple[Block, tuple[str, ...]]:
     """Return the block without what stands below its last row, and a note on that."""
     below = count_footnotes(reversed(block[1:]), max(map(len, block), default=0))
     last = len(block) - below
@@ -186,7 +186,7 @@ def _find_decimal_sign(block: Block, first: int, bare: bool) -> str:
     return "."
 
 
-def _from_numbers(block: Block, first: int, sign: str, read: ReadOptions) -> Table:
+def _build_from_numbers(block: Block, first: int, sign: str, read: ReadOptions) -> Table:
     if strange := sorted(read.given.keys() - {"decimal", "counts", "repair"}):
         raise InputError(
             "numbers without names have no columns to choose", place=NAME, remedy=f"leave out {strange[0]}"
@@ -212,12 +212,12 @@ def _from_numbers(block: Block, first: int, sign: str, read: ReadOptions) -> Tab
             )
     values = np.array(rows)
     # One line, or one number per line, is a list.
-    inner, notes = _without_totals(values if min(values.shape) > 1 else values.ravel())
+    inner, notes = _drop_totals(values if min(values.shape) > 1 else values.ravel())
     table = Table.from_array(inner, counts=read.counts)
     return replace(table, notes=(*notes, *table.notes))
 
 
-def _without_totals(values: Floats) -> tuple[Floats, list[str]]:
+def _drop_totals(values: Floats) -> tuple[Floats, list[str]]:
     """Return the inner cells, and what was taken for totals: readers know a sum when they see one."""
     notes = []
     for axis, what in enumerate(("row", "column") if values.ndim == 2 else ("number",)):
@@ -238,7 +238,7 @@ def _find_total(values: Floats, axis: int) -> int | None:
     return int(everywhere[-1]) if everywhere.size else None
 
 
-def _from_names(block: Block, first: int, sign: str, read: ReadOptions) -> Problem | Table:
+def _build_from_names(block: Block, first: int, sign: str, read: ReadOptions) -> Problem | Table:
     header, *rows = block
     if read.by is None and read.value is None:
         _refuse_numbers_for_names(header, rows, first)
@@ -254,7 +254,7 @@ def _from_names(block: Block, first: int, sign: str, read: ReadOptions) -> Probl
     if not columns:
         raise FormatError(f"{NAME} has a header but no rows: a table needs at least one cell")
     # The first column holds codes, which look like numbers often enough.
-    columns[1:] = [_plain_column(column, sign) for column in columns[1:]]
+    columns[1:] = [_convert_column(column, sign) for column in columns[1:]]
     source = Columns(pa.table(columns, names=header), lambda row: f"{NAME}, line {lines[row]}")
     found = build_case(NAME, source, replace(read, decimal="."), None, None, {})
     named = [name for name in header[1:] if name]
@@ -264,7 +264,7 @@ def _from_names(block: Block, first: int, sign: str, read: ReadOptions) -> Probl
     return found
 
 
-def _plain_column(column: list[str], sign: str) -> list[str]:
+def _convert_column(column: list[str], sign: str) -> list[str]:
     """Return a column of numbers, and of what may stand for them, as Python writes numbers; codes as they
     are.
     """

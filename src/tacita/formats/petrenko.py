@@ -18,7 +18,7 @@ from tacita.core.exact import Cells, Floats
 from tacita.core.levels import Levels, Reason
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
-from tacita.formats.nchs import cell_grid, inner_lines
+from tacita.formats.nchs import build_cell_grid, list_inner_lines
 from tacita.formats.textfile import read_text
 from tacita.problem.problem import Problem
 from tacita.storage.atomic import write_text
@@ -59,7 +59,7 @@ def read_thesis(folder: str | os.PathLike[str], *, lower: LowerLevels = "symmetr
     _refuse_positions(position_file, positions, grid.size)
     table = Table.from_array(grid)
     table = table.with_decimals(max(table.decimals, exact.decimals_needed(levels)))
-    inner = cell_grid(table.structure)[:-1, :-1].ravel()
+    inner = build_cell_grid(table.structure)[:-1, :-1].ravel()
     if inner.size != grid.size:
         raise FormatError("a table should have two rows and two columns at least", place=grid_file)
     cells: Cells = inner[positions.astype(np.int64) - 1]
@@ -75,7 +75,7 @@ def read_thesis(folder: str | os.PathLike[str], *, lower: LowerLevels = "symmetr
 def write_thesis(problem: Problem, folder: str | os.PathLike[str]) -> Path:
     """Write ``A.txt``, ``PSC.txt`` and ``VSC.txt``: true values, hence internal."""
     table = problem.table
-    inner = cell_grid(table.structure)[:-1, :-1]
+    inner = build_cell_grid(table.structure)[:-1, :-1]
     outside = np.setdiff1d(problem.sensitive, inner.ravel())
     if outside.size:
         raise InputError(f"these files cannot mark totals as sensitive: {table.structure.names(outside)}")
@@ -83,7 +83,7 @@ def write_thesis(problem: Problem, folder: str | os.PathLike[str]) -> Path:
     cells = sorted(problem.sensitive.tolist(), key=position.__getitem__)
     levels = exact.to_texts(problem.levels.upper[cells], table.decimals)
     positions = [str(position[cell]) for cell in cells]
-    contents = ("\n".join(inner_lines(table, ",")), ",".join(positions), ",".join(levels))
+    contents = ("\n".join(list_inner_lines(table, ",")), ",".join(positions), ",".join(levels))
     for name, content in zip(FILES, contents, strict=True):
         write_text(Path(folder) / name, f"{content}\n")
     return Path(folder)

@@ -20,7 +20,7 @@ import numpy as np
 
 from tacita.core.exact import Floats, Mask
 from tacita.core.release import Mark, Release
-from tacita.formats.number_texts import number_texts
+from tacita.formats.number_texts import format_numbers
 
 COLUMNS = ("mark", "low", "high", "value")
 """What a release of ours says of each cell, after its codes."""
@@ -52,12 +52,12 @@ class PublishedTexts:
     unreadable: Mask
 
 
-def shown_texts(release: Release, primary: str, secondary: str) -> list[str]:
+def format_cells(release: Release, primary: str, secondary: str) -> list[str]:
     """Return what a reader sees of each cell: a number, an interval, or one of two words where it is
     suppressed.
     """
-    texts = number_texts(release.value, release.decimals, ~release.shown)
-    low, high = number_texts(release.low, release.decimals), number_texts(release.high, release.decimals)
+    texts = format_numbers(release.value, release.decimals, ~release.shown)
+    low, high = format_numbers(release.low, release.decimals), format_numbers(release.high, release.decimals)
     for cell in np.flatnonzero(release.marks == Mark.INTERVAL).tolist():
         texts[cell] = f"[{low[cell]}...{high[cell]}]"
     for cell in np.flatnonzero(release.marks == Mark.SUPPRESSED).tolist():

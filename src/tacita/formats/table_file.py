@@ -130,7 +130,7 @@ def _build_problem(
         return table
     letters = np.full(len(table), "") if status is None else status
     numbers = {role: column(role) for role in NUMERIC}
-    if wrong := [role for role, said in numbers.items() if said is not None and said.dtype.kind not in "iuf"]:
+    if wrong := [role for role, each in numbers.items() if each is not None and each.dtype.kind not in "iuf"]:
         raise InputError(
             f"column '{roles.named[wrong[0]]}' holds no numbers", remedy="convert it or leave it out"
         )

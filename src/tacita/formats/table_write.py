@@ -18,13 +18,13 @@ from tacita.core.errors import InputError
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.core.plugins import usable_plugins
 from tacita.core.tables.frames import list_rows, numbers_to_arrow
-from tacita.formats.columns import format_plugins
+from tacita.formats.columns import find_format_plugins
 from tacita.formats.csv import write_rows
 from tacita.formats.escape import escape, escape_all
-from tacita.formats.excel import new_workbook
+from tacita.formats.excel import create_workbook
 from tacita.formats.extent import MOST_ROWS
-from tacita.formats.marks import NO_BOUND, status_letters
-from tacita.formats.number_texts import number_texts
+from tacita.formats.marks import NO_BOUND, list_status_letters
+from tacita.formats.number_texts import format_numbers
 from tacita.formats.roles import guess_role
 from tacita.storage.atomic import replace_file
 
@@ -58,15 +58,15 @@ def write_table(
             remedy="write .jj, or each one alone",
         )
     names, codes, cells = list_rows(table.structure)
-    roles = role_columns(table)
+    roles = name_role_columns(table)
     words = {name: column.to_pylist() for name, column in zip(names, codes, strict=True)}
     if problem is not None:
-        words[roles["status"]] = status_letters(problem)[cells].tolist()
+        words[roles["status"]] = list_status_letters(problem)[cells].tolist()
     if table.structural is not None:
         words["structural"] = np.where(table.structural[cells], "yes", "no").tolist()
-    numbers = list(_exact_columns(table, problem, cells, roles))
-    floats = dict(_float_columns(table, problem, cells))
-    floats |= {name: table.columns[name][cells].astype(np.float64) for name in further_columns(table)}
+    numbers = list(_list_exact_columns(table, problem, cells, roles))
+    floats = dict(_list_float_columns(table, problem, cells))
+    floats |= {name: table.columns[name][cells].astype(np.float64) for name in list_further_columns(table)}
     taken = [*words, *(name for name, _, _ in numbers), *floats]
     if repeated := next((name for name in names if taken.count(name) > 1), None):
         raise InputError(
@@ -76,8 +76,8 @@ def write_table(
     suffix = path.suffix.lower()
     if suffix == ".csv":
         columns = {escape(name): escape_all(column) for name, column in words.items()}
-        columns |= {name: number_texts(units, d, blank.get(name)) for name, units, d in numbers}
-        columns |= {escape(name): _float_texts(column) for name, column in floats.items()}
+        columns |= {name: format_numbers(units, d, blank.get(name)) for name, units, d in numbers}
+        columns |= {escape(name): _format_floats(column) for name, column in floats.items()}
         return write_rows(path, list(columns), list(columns.values()))
     arrays = {name: numbers_to_arrow(units, d, blank.get(name)) for name, units, d in numbers}
     if suffix == ".parquet":
@@ -90,7 +90,9 @@ def write_table(
         finite = {n: [v if np.isfinite(v) else None for v in c.tolist()] for n, c in floats.items()}
         return _write_excel(path, {**words, **plain, **finite})
     foreign = {
-        name: each.write for name, each in usable_plugins(format_plugins()).items() if hasattr(each, "write")
+        name: each.write
+        for name, each in usable_plugins(find_format_plugins()).items()
+        if hasattr(each, "write")
     }
     if suffix[1:] in foreign:
         return _write_arrow(path, {**words, **arrays, **floats}, foreign[suffix[1:]])
@@ -98,7 +100,7 @@ def write_table(
     raise InputError(f"a table is written as {known}", place=path, remedy="choose one of these endings")
 
 
-def role_columns(table: Table) -> dict[str, str]:
+def name_role_columns(table: Table) -> dict[str, str]:
     """Return the names of the columns of values, counts and status, with ``_`` appended if a dimension has
     them.
     """
@@ -111,9 +113,11 @@ def role_columns(table: Table) -> dict[str, str]:
     return names
 
 
-def further_columns(table: Table) -> list[str]:
+def list_further_columns(table: Table) -> list[str]:
     """Return the table's own columns that a file can carry: of numbers, with names that are no roles."""
-    taken = {dimension.name for dimension in table.structure.dimensions} | {*role_columns(table).values()}
+    taken = {dimension.name for dimension in table.structure.dimensions} | {
+        *name_role_columns(table).values()
+    }
     return [
         name
         for name, column in table.columns.items()
@@ -121,7 +125,7 @@ def further_columns(table: Table) -> list[str]:
     ]
 
 
-def _exact_columns(
+def _list_exact_columns(
     table: Table, problem: Problem | None, cells: Cells, roles: Mapping[str, str]
 ) -> Iterator[tuple[str, Units, int]]:
     """Yield name, units and decimals of each column of exact numbers."""
@@ -133,10 +137,10 @@ def _exact_columns(
         for rank in range(table.contributions.depth):
             yield f"top{rank + 1}", table.contributions.values[cells, rank], table.decimals
     if problem is not None:
-        yield from _requirement_columns(problem, cells)
+        yield from _list_requirement_columns(problem, cells)
 
 
-def _requirement_columns(problem: Problem, cells: Cells) -> Iterator[tuple[str, Units, int]]:
+def _list_requirement_columns(problem: Problem, cells: Cells) -> Iterator[tuple[str, Units, int]]:
     levels, decimals = problem.levels, problem.table.decimals
     if (problem.outsider.lower > -UNBOUNDED).all():
         yield "lb", problem.outsider.lower[cells], decimals
@@ -146,7 +150,7 @@ def _requirement_columns(problem: Problem, cells: Cells) -> Iterator[tuple[str, 
         yield name, level[cells], decimals
 
 
-def _float_columns(table: Table, problem: Problem | None, cells: Cells) -> Iterator[tuple[str, Floats]]:
+def _list_float_columns(table: Table, problem: Problem | None, cells: Cells) -> Iterator[tuple[str, Floats]]:
     """Yield columns of numbers that need not be exact; no lower bound is a huge one, as nothing means 0."""
     if problem is None:
         return
@@ -156,7 +160,7 @@ def _float_columns(table: Table, problem: Problem | None, cells: Cells) -> Itera
         yield "lb", np.maximum(lower, -NO_BOUND)
 
 
-def _float_texts(column: Floats) -> list[str]:
+def _format_floats(column: Floats) -> list[str]:
     """Return the shortest texts that read back as the same numbers; nothing where there is none."""
     return ["" if v != v else str(int(v)) if v == int(v) else repr(v) for v in column.tolist()]
 
@@ -176,7 +180,7 @@ def _write_excel(path: Path, columns: dict[str, list[Any]]) -> Path:
             place=path,
             remedy="write .csv or .parquet instead",
         )
-    with new_workbook(path) as book:
+    with create_workbook(path) as book:
         sheet = book.add_worksheet("table")
         for k, (name, column) in enumerate(columns.items()):
             sheet.write_string(0, k, name)

@@ -131,26 +131,26 @@ def read_workbook(
     book = _open(path)
     chosen, notes = _propose_sheet(path, book) if sheet is None else (_find_sheet(path, book, sheet), ())
     place = f"{path}, sheet '{chosen}'"
-    grid = _from_first_column(_sheet(path, book, chosen).to_python(skip_empty_area=False))
-    above = count_titles(map(_row_texts, grid))
-    rows = [(number, row) for number, row in enumerate(grid, start=1) if any(_text(v) for v in row)]
-    titles = [(number, _text(row[0])) for number, row in rows if number <= above]
+    grid = _drop_empty_columns(_get_sheet(path, book, chosen).to_python(skip_empty_area=False))
+    above = count_titles(map(_to_texts, grid))
+    rows = [(number, row) for number, row in enumerate(grid, start=1) if any(_to_text(v) for v in row)]
+    titles = [(number, _to_text(row[0])) for number, row in rows if number <= above]
     rows = rows[len(titles) :]
     if len(rows) < 2:
         raise FormatError("a row of column names and at least one more are needed", place=place)
     top, names = rows.pop(0)
-    header = [unescape(_text(v)) for v in names]
+    header = [unescape(_to_text(v)) for v in names]
     while header and not header[-1]:
         header.pop()
-    below = count_footnotes(map(_row_texts, reversed(grid[top:])), len(header), codes) if footnotes else 0
-    left = [(number, _text(row[0])) for number, row in rows if number > len(grid) - below]
+    below = count_footnotes(map(_to_texts, reversed(grid[top:])), len(header), codes) if footnotes else 0
+    left = [(number, _to_text(row[0])) for number, row in rows if number > len(grid) - below]
     rows = rows[: len(rows) - len(left)]
     if (repeated := find_repeated(header)) is not None:
         raise FormatError(
             f"two columns are called '{repeated}'", place=f"{place}, row {top}", remedy="rename one of them"
         )
     for number, row in rows:
-        if any(_text(v) for v in row[len(header) :]):
+        if any(_to_text(v) for v in row[len(header) :]):
             raise FormatError(
                 f"more fields than column names in row {top}",
                 place=f"{place}, row {number}",
@@ -189,14 +189,15 @@ def _list_sheets(path: str | os.PathLike[str], book: CalamineWorkbook) -> Sheets
     holding = [
         about
         for about in known
-        if len(known) == 1 or any(_text(v) for row in _rows(_sheet(path, book, about.name)) for v in row)
+        if len(known) == 1
+        or any(_to_text(v) for row in _list_rows(_get_sheet(path, book, about.name)) for v in row)
     ]
     seen = [about.visible == SheetVisibleEnum.Visible for about in holding]
     return Sheets(
         tuple(about.name for about, visible in zip(holding, seen, strict=True) if visible),
         tuple(about.name for about, visible in zip(holding, seen, strict=True) if not visible),
         _find_companions(path, book, [about.name for about in holding]),
-        tuple(about.name for about in holding if _has_table(_sheet(path, book, about.name))),
+        tuple(about.name for about in holding if _has_table(_get_sheet(path, book, about.name))),
     )
 
 
@@ -209,19 +210,19 @@ def _find_companions(
     released = [
         name
         for name in names
-        if len(names) > 1 and RELEASE.fullmatch(name) and _is_release(_sheet(path, book, name))
+        if len(names) > 1 and RELEASE.fullmatch(name) and _is_release(_get_sheet(path, book, name))
     ]
     ours = {"notes", *(name.replace("release", "crosstab") for name in released)} if released else set()
     return tuple(name for name in names if name in ours)
 
 
 def _is_release(sheet: CalamineSheet) -> bool:
-    texts = ([_text(v) for v in row] for row in _rows(sheet))
+    texts = ([_to_text(v) for v in row] for row in _list_rows(sheet))
     return set(COLUMNS) <= set(next((row for row in texts if any(row)), ()))
 
 
 def _has_table(sheet: CalamineSheet) -> bool:
-    rows = ([text for v in row if (text := _text(v))] for row in _rows(sheet))
+    rows = ([text for v in row if (text := _to_text(v))] for row in _list_rows(sheet))
     return any(len(row) > 1 and any(is_number(tidy(text)) for text in row) for row in rows)
 
 
@@ -250,7 +251,7 @@ def _find_sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str
     raise FormatError(wrong, place=path, remedy=f"name the sheet: {quote_names(names)}", options=["sheet"])
 
 
-def _sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> CalamineSheet:
+def _get_sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> CalamineSheet:
     from python_calamine import CalamineError
 
     try:
@@ -261,34 +262,34 @@ def _sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> 
         ) from None
 
 
-def _rows(sheet: CalamineSheet) -> Iterable[list[Any]]:
+def _list_rows(sheet: CalamineSheet) -> Iterable[list[Any]]:
     """Return all rows of a sheet; an empty one has none, of which some versions of calamine make a crash."""
     return () if sheet.end is None else sheet.iter_rows()
 
 
-def _text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).strip() if value is not None else ""
 
 
-def _row_texts(row: Sequence[Any]) -> list[str]:
-    return [_text(v) for v in row]
+def _to_texts(row: Sequence[Any]) -> list[str]:
+    return [_to_text(v) for v in row]
 
 
-def _from_first_column(grid: list[list[Any]]) -> list[list[Any]]:
+def _drop_empty_columns(grid: list[list[Any]]) -> list[list[Any]]:
     """Return rows from the first column on that holds anything: tables often stand a little aside."""
-    first = min((k for row in grid if (k := next(_filled(row), None)) is not None), default=0)
+    first = min((k for row in grid if (k := next(_find_filled(row), None)) is not None), default=0)
     return [row[first:] for row in grid] if first else grid
 
 
-def _filled(row: Sequence[Any]) -> Iterator[int]:
-    return (k for k, value in enumerate(row) if _text(value))
+def _find_filled(row: Sequence[Any]) -> Iterator[int]:
+    return (k for k, value in enumerate(row) if _to_text(value))
 
 
 def _build_column(values: list[Any]) -> pa.Array:
     """Return numbers where all that is given are numbers, text otherwise."""
-    given = [v for v in values if _text(v)]
+    given = [v for v in values if _to_text(v)]
     if given and all(isinstance(v, int | float) and not isinstance(v, bool) for v in given):
-        return pa.array([float(v) if _text(v) else None for v in values], pa.float64())
-    return pa.array([unescape(_text(v)) for v in values], pa.string())
+        return pa.array([float(v) if _to_text(v) else None for v in values], pa.float64())
+    return pa.array([unescape(_to_text(v)) for v in values], pa.string())

@@ -31,7 +31,7 @@ from tacita.publication.release_read import (
     ReleaseReading,
     UntrueError,
     build_release,
-    naming_file,
+    name_file_in_errors,
     select_rows,
     unpivot,
 )
@@ -62,7 +62,7 @@ def read_earlier(path: str | os.PathLike[str], table: Table, **reading: Unpack[R
         sheet=reading.get("sheet"),
     )
     structure = table.structure
-    with naming_file(path):
+    with name_file_in_errors(path):
         source = _unpivot_shared(source, structure)
         rows = source.data.num_rows
         source = _select_totals(source, table, reading.get("value"))

@@ -23,7 +23,7 @@ from tacita.core.tables.dimension import Dimension
 from tacita.core.tables.frames import find_part, list_rows
 from tacita.core.tables.layout import Layout, Line, lay_out, list_lines
 from tacita.core.tables.structure import Part
-from tacita.formats.published_cells import shown_texts
+from tacita.formats.published_cells import format_cells
 from tacita.storage.atomic import write_text
 
 STYLE = Path(__file__).with_name("release.css")
@@ -56,24 +56,24 @@ def write_html(release: Release, path: Path, labels: Mapping[str, str]) -> Path:
             place=path,
             remedy="write .csv, .parquet or .xlsx instead",
         )
-    return write_text(path, _page(release, labels), public=True)
+    return write_text(path, _build_page(release, labels), public=True)
 
 
-def _page(release: Release, labels: Mapping[str, str]) -> str:
+def _build_page(release: Release, labels: Mapping[str, str]) -> str:
     structure = release.structure
     title = " by ".join(d.name for d in structure.dimensions) or "Cells"
-    texts = _texts(release)
+    texts = _format_texts(release)
     several = len(structure.parts) > 1
     body = [f"<h1>{escape(title)}</h1>"]
     if reason := labels.get("unaudited"):
         body.append(f'<p class="unaudited">Not proven safe. Written all the same: {escape(reason)}</p>')
     body += [f"<p>{escape(text)}</p>" for name, text in labels.items() if name != "unaudited"]
-    body.append(_legend(release))
+    body.append(_build_legend(release))
     for number in range(max(1, len(structure.parts))):
         part = find_part(structure, number) if structure.dimensions else None
         if several and part is not None:
             body.append(f"<h2>{escape(part.name)}</h2>")
-        body += _tables(release, number, part, texts)
+        body += _list_tables(release, number, part, texts)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -84,10 +84,10 @@ def _page(release: Release, labels: Mapping[str, str]) -> str:
     )
 
 
-def _tables(release: Release, number: int, part: Part | None, texts: Sequence[str]) -> Iterator[str]:
+def _list_tables(release: Release, number: int, part: Part | None, texts: Sequence[str]) -> Iterator[str]:
     """Yield the crosstabs of one table, or its list."""
     if part is None:
-        yield _list(release, number, texts)
+        yield _build_list(release, number, texts)
         return
     dimensions = [release.structure.dimensions[d] for d in part.dimensions]
     if len(dimensions) > 2:
@@ -97,23 +97,23 @@ def _tables(release: Release, number: int, part: Part | None, texts: Sequence[st
     combinations = math.prod(len(dimension.codes) for dimension in further)
     places = combinations * math.prod(len(dimension.codes) for dimension in along)
     if combinations > MOST_CROSSTABS or places > max(ALWAYS, EMPTIEST * part.cells.size):
-        yield _list(release, number, texts)
+        yield _build_list(release, number, texts)
         return
     rows, columns = along[0].name, along[1].name if len(along) > 1 else None
     name = part.name if len(release.structure.parts) > 1 else None
-    for codes in product(*(_codes(dimension) for dimension in further)):
+    for codes in product(*(_list_codes(dimension) for dimension in further)):
         fixed = {d.name: code for d, code in zip(further, codes, strict=True)}
         shown = lay_out(release.structure, rows, columns, fixed, part=name)
         if (shown.cells >= 0).any():
             caption = ", ".join(f"{other} = {code}" for other, code in fixed.items())
-            yield _crosstab(release, shown, caption, texts)
+            yield _build_crosstab(release, shown, caption, texts)
 
 
-def _codes(dimension: Dimension) -> list[str]:
+def _list_codes(dimension: Dimension) -> list[str]:
     return [line.code for line in list_lines(dimension)[1]]
 
 
-def _crosstab(release: Release, shown: Layout, caption: str, texts: Sequence[str]) -> str:
+def _build_crosstab(release: Release, shown: Layout, caption: str, texts: Sequence[str]) -> str:
     """Return rows by columns, those without any cell left out."""
     filled = shown.cells >= 0
     across = np.flatnonzero(filled.any(axis=0)).tolist()
@@ -121,19 +121,19 @@ def _crosstab(release: Release, shown: Layout, caption: str, texts: Sequence[str
     down = dimensions[shown.row_dimension] if shown.row_dimension is not None else None
     right = dimensions[shown.column_dimension] if shown.column_dimension is not None else None
     corner = " \\ ".join(d.name for d in (down, right) if d is not None)
-    head = "".join(_heading("col", shown.columns[c], right) for c in across)
+    head = "".join(_build_heading("col", shown.columns[c], right) for c in across)
     rows = []
     for r in np.flatnonzero(filled.any(axis=1)).tolist():
         line = shown.rows[r]
-        entries = "".join(_cell(release, int(shown.cells[r, c]), texts) for c in across)
+        entries = "".join(_build_cell(release, int(shown.cells[r, c]), texts) for c in across)
         total = "" if line.leaf else ' class="total"'
-        rows.append(f"<tr{total}>{_heading('row', line, down)}{entries}</tr>")
+        rows.append(f"<tr{total}>{_build_heading('row', line, down)}{entries}</tr>")
     above = f"<caption>{escape(caption)}</caption>" if caption else ""
     blank = "" if filled[:, across][filled.any(axis=1)].all() else "<p>Blank: nothing was counted there.</p>"
-    return _scrolling(f"{above}<thead><tr><th>{escape(corner)}</th>{head}</tr></thead>", rows) + blank
+    return _wrap_scrolling(f"{above}<thead><tr><th>{escape(corner)}</th>{head}</tr></thead>", rows) + blank
 
 
-def _heading(scope: str, line: Line, dimension: Dimension | None) -> str:
+def _build_heading(scope: str, line: Line, dimension: Dimension | None) -> str:
     label = (
         next((t.labels[line.code] for t in dimension.trees if line.code in t.labels), "") if dimension else ""
     )
@@ -142,7 +142,7 @@ def _heading(scope: str, line: Line, dimension: Dimension | None) -> str:
     return f'<th scope="{scope}"{indent}>{escape(line.code)}{meaning}</th>'
 
 
-def _list(release: Release, number: int, texts: Sequence[str]) -> str:
+def _build_list(release: Release, number: int, texts: Sequence[str]) -> str:
     """Return one row per cell: its codes, and what is shown."""
     names, codes, cells = list_rows(release.structure, number)
     columns = [column.to_pylist() for column in codes]
@@ -150,28 +150,28 @@ def _list(release: Release, number: int, texts: Sequence[str]) -> str:
     rows = []
     for r, cell in enumerate(cells.tolist()):
         headings = "".join(f'<th scope="row">{escape(column[r])}</th>' for column in columns)
-        rows.append(f"<tr>{headings}{_cell(release, cell, texts)}</tr>")
-    return _scrolling(f"<thead><tr>{head}</tr></thead>", rows)
+        rows.append(f"<tr>{headings}{_build_cell(release, cell, texts)}</tr>")
+    return _wrap_scrolling(f"<thead><tr>{head}</tr></thead>", rows)
 
 
-def _scrolling(top: str, rows: Sequence[str]) -> str:
+def _wrap_scrolling(top: str, rows: Sequence[str]) -> str:
     return f'<div class="scroll"><table>{top}<tbody>\n' + "\n".join(rows) + "\n</tbody></table></div>"
 
 
-def _cell(release: Release, cell: int, texts: Sequence[str]) -> str:
+def _build_cell(release: Release, cell: int, texts: Sequence[str]) -> str:
     if cell < 0:
         return "<td></td>"
     changed = "" if release.marks[cell] == Mark.PUBLISHED else ' class="changed"'
     return f"<td{changed}>{escape(texts[cell])}</td>"
 
 
-def _texts(release: Release) -> list[str]:
+def _format_texts(release: Release) -> list[str]:
     """Return what each cell shows; numbers that are not the truth carry their distance, unless it is one for
     all.
     """
-    texts = shown_texts(release, "x", "x")
-    radius = _radius(release)
-    for cell in np.flatnonzero(_inexact(release)).tolist():
+    texts = format_cells(release, "x", "x")
+    radius = _find_radius(release)
+    for cell in np.flatnonzero(_find_inexact(release)).tolist():
         texts[cell] = f"≈{texts[cell]}"
         if radius is None:
             own = int(release.high[cell] - release.value[cell])
@@ -179,28 +179,28 @@ def _texts(release: Release) -> list[str]:
     return texts
 
 
-def _inexact(release: Release) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _find_inexact(release: Release) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.asarray(release.shown & (release.marks != Mark.PUBLISHED))
 
 
-def _radius(release: Release) -> int | None:
+def _find_radius(release: Release) -> int | None:
     """Return how far from the truth shown numbers are at most, if that is the same for all that are not
     exact.
     """
-    own = (release.high - release.value)[_inexact(release)]
+    own = (release.high - release.value)[_find_inexact(release)]
     return int(own[0]) if own.size and (own == own[0]).all() else None
 
 
-def _legend(release: Release) -> str:
+def _build_legend(release: Release) -> str:
     entries = []
     if (release.marks == Mark.SUPPRESSED).any():
         entries.append(("x", "hidden"))
     if (release.marks == Mark.INTERVAL).any():
         entries.append(("[4...10]", "the value lies between 4 and 10"))
-    if (radius := _radius(release)) is not None:
+    if (radius := _find_radius(release)) is not None:
         most = exact.to_text(radius, release.decimals)
         entries.append(("≈", f"rounded or adjusted: the true value is at most {most} away"))
-    elif _inexact(release).any():
+    elif _find_inexact(release).any():
         entries.append(("≈20 ±3", "rounded or adjusted: the true value is at most 3 away from 20"))
     if not entries:
         return "<p>Every value is shown as it is.</p>"

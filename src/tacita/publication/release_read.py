@@ -28,7 +28,7 @@ from tacita.core.tables.dimension import Dimension, recognise_total_for
 from tacita.core.tables.frames import find_part
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
-from tacita.formats.cell_rows import code_columns, find_cells
+from tacita.formats.cell_rows import find_cells, list_code_columns
 from tacita.formats.columns import read_columns
 from tacita.publication.folders import refuse_incomplete
 from tacita.publication.release_rows import ReleaseRows, apply_rounding, parse_foreign, parse_own
@@ -105,7 +105,7 @@ def read_release(
     refuse_incomplete(Path(path))
     source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
     source = _unpivot_crosstab(source, table, part, path)
-    with naming_file(path):
+    with name_file_in_errors(path):
         cells = _find_cells(source, table, part)
         reading = ReleaseReading(value=value, base=base, radius=radius, rounded=rounded)
         return build_release(path, source, table, cells, absent, reading)
@@ -122,7 +122,7 @@ def build_release(
     """Return the release that the rows of a file state of ``cells``, one each; see :func:`read_release`."""
     base, radius, notice = reading.get("base"), reading.get("radius"), ""
     if "mark" in source.names:
-        _refuse_further(source, [*_code_columns(table.structure), *RELEASE, *LABELS])
+        _refuse_further(source, [*_list_code_columns(table.structure), *RELEASE, *LABELS])
         _refuse_varying_labels(source)
         rows, notice = parse_own(source, base, radius), _read_notice(source)
     else:
@@ -134,7 +134,7 @@ def build_release(
 
 
 @contextmanager
-def naming_file(path: str | os.PathLike[str]) -> Iterator[None]:
+def name_file_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     """Put the name of the file before what is wrong with a release."""
     try:
         yield
@@ -248,9 +248,9 @@ def _refuse_other_codes(source: Columns, structure: Structure, part: int) -> Non
             )
 
 
-def _code_columns(structure: Structure) -> list[str]:
+def _list_code_columns(structure: Structure) -> list[str]:
     """Return the columns by which a file may name the cells it shows."""
-    return [*(["table"] if len(structure.parts) > 1 else []), *code_columns(structure)]
+    return [*(["table"] if len(structure.parts) > 1 else []), *list_code_columns(structure)]
 
 
 def _refuse_further(source: Columns, known: Sequence[str]) -> None:
@@ -286,7 +286,7 @@ def _read_notice(source: Columns) -> str:
 
 
 def _find_value_column(source: Columns, table: Table, path: str | os.PathLike[str]) -> str:
-    codes = _code_columns(table.structure)
+    codes = _list_code_columns(table.structure)
     left = [name for name in source.names if name not in codes]
     named = [name for name in left if name.lower() in (*VALUE_NAMES, table.value_name.lower())]
     for choice in (named, left):

@@ -16,7 +16,7 @@ from tacita.core.release import Mark, Release
 from tacita.core.tables.frames import find_part, list_rows
 from tacita.formats.csv import write_rows
 from tacita.formats.escape import escape, escape_all
-from tacita.formats.number_texts import number_texts
+from tacita.formats.number_texts import format_numbers
 from tacita.formats.published_cells import COLUMNS
 from tacita.verify import NOTICES
 
@@ -132,14 +132,14 @@ def write_csv(release: Release, path: Path, labels: Mapping[str, str]) -> Path:
     header = [*(["table"] if linked else []), *map(escape, names), *COLUMNS]
     columns: list[list[str]] = [[] for _ in header]
     for part in range(max(1, len(structure.parts))):
-        for column, more in zip(columns, _part_rows(release, part, names, linked), strict=True):
+        for column, more in zip(columns, _list_part_rows(release, part, names, linked), strict=True):
             column.extend(more)
     header += labels
     columns += [[escape(text)] * len(columns[0]) for text in labels.values()]
     return write_rows(path, header, columns, public=True)
 
 
-def _part_rows(release: Release, part: int, names: list[str], linked: bool) -> list[list[str]]:
+def _list_part_rows(release: Release, part: int, names: list[str], linked: bool) -> list[list[str]]:
     own, codes, cells = list_rows(release.structure, part)
     by_name = {name: escape_all(column.to_pylist()) for name, column in zip(own, codes, strict=True)}
     blank = [""] * cells.size
@@ -147,7 +147,7 @@ def _part_rows(release: Release, part: int, names: list[str], linked: bool) -> l
         *([[escape(find_part(release.structure, part).name)] * cells.size] if linked else []),
         *(by_name.get(name, blank) for name in names),
         [WORDS[mark] for mark in release.marks[cells].tolist()],
-        number_texts(release.low[cells], release.decimals),
-        number_texts(release.high[cells], release.decimals),
-        number_texts(release.value[cells], release.decimals, ~release.shown[cells]),
+        format_numbers(release.low[cells], release.decimals),
+        format_numbers(release.high[cells], release.decimals),
+        format_numbers(release.value[cells], release.decimals, ~release.shown[cells]),
     ]

@@ -104,7 +104,7 @@ def write_results(
     unaudited = None if audit.safe or reason is None else check_reason(reason)
     chosen = list(dict.fromkeys(formats)) if audit.safe or unaudited is not None else []
     with open_file_set(folder) as files:
-        public, internal = files.new(PUBLICATION), files.new(INTERNAL)
+        public, internal = files.make_folder(PUBLICATION), files.make_folder(INTERNAL)
         for ending in chosen:
             write_release(audit.release, public / f"release.{ending}", audit=audit, unaudited=unaudited)
         if "xlsx" in chosen:
@@ -115,7 +115,7 @@ def write_results(
         warnings = _keep_replaced(audit, folder, internal, published=bool(chosen))
         notes = (*files.notes, *remove_earlier_drafts(folder))
         gone = find_earlier_results(folder)
-        placed = files.take_places(gone, whole=PUBLICATION)
+        placed = files.move_into_place(gone, whole=PUBLICATION)
     paths = tuple(sorted(placed, key=lambda path: path.parent.name == INTERNAL))
     primary = [f"{path} {PRIMARY_NOTE}" for path in paths if path.suffix in (".txt", ".tsv")]
     more = (*_note_removed(gone, paths), *note_releases_outside(folder))
@@ -128,9 +128,9 @@ def write_verdict(audit: Audit, folder: Path) -> Written:
     """
     refuse_blocked(folder)
     with open_file_set(folder) as files:
-        _write_verdict(audit, files.new(INTERNAL))
+        _write_verdict(audit, files.make_folder(INTERNAL))
         gone = find_earlier_results(folder, VERDICT)
-        paths = files.take_places(gone)
+        paths = files.move_into_place(gone)
     return Written(paths, (*files.notes, *_note_removed(gone, paths)))
 
 
@@ -173,10 +173,12 @@ def _keep_replaced(audit: Audit, folder: Path, draft: Path, *, published: bool) 
     known = (*audit.problem.already_published, *audit.earlier, *([audit.release] if published else ()))
     if any(have_same_windows(table, old, release) for release in known):
         return ()
-    copy = draft / _free_name(folder / INTERNAL)
+    copy = draft / _choose_name(folder / INTERNAL)
     shutil.copyfile(file, copy)
     same = np.array_equal(old.hidden, audit.release.hidden)
-    happened = f"replaces a release of this table that {'said other numbers' if same else 'hid other cells'}"
+    happened = (
+        f"replaces a release of this table that {'published other numbers' if same else 'hid other cells'}"
+    )
     return (
         f"{file} {happened if published else 'was a release of this table, and is removed'}. Readers may "
         "have kept the old one, and two releases together tell more than each of them: if it was ever "
@@ -186,7 +188,7 @@ def _keep_replaced(audit: Audit, folder: Path, draft: Path, *, published: bool) 
     )
 
 
-def _free_name(folder: Path) -> str:
+def _choose_name(folder: Path) -> str:
     number = 1
     while (folder / (name := f"{REPLACED}{'' if number == 1 else f'-{number}'}.csv")).exists():
         number += 1

@@ -34,7 +34,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from tacita.core.errors import FormatError, did_you_mean
 from tacita.formats.textfile import read_text
-from tacita.formats.toml import toml_text
+from tacita.formats.toml import format_toml
 from tacita.specification.project_cells import LEVELS
 from tacita.specification.specification import ONE_SOURCE, PROJECT, Section, SensitiveCell, Specification
 from tacita.storage.atomic import write_text
@@ -70,10 +70,10 @@ def save_project(specification: Specification, folder: Path, about: str = "") ->
     """Write ``project.toml`` into a folder, below a line ``about`` it; other folders are named in full."""
     folder.mkdir(parents=True, exist_ok=True)
     head = f"# {' '.join(about.split())}\n\n" if about else ""
-    return write_text(folder / PROJECT, head + toml_text(_sections(specification.at(folder))))
+    return write_text(folder / PROJECT, head + format_toml(_build_sections(specification.at(folder))))
 
 
-def _sections(specification: Specification) -> dict[str, dict[str, Any]]:
+def _build_sections(specification: Specification) -> dict[str, dict[str, Any]]:
     """Return the sections of the project file, with what is not at its default."""
     tables = {"table": specification.table} if specification.table is not None else {}
     tables |= {f"tables.{name}": source for name, source in specification.tables.items()}
@@ -143,16 +143,16 @@ def _describe_fault(text: str, loc: tuple[int | str, ...], message: str, kind: s
     if own is not None:
         # A value out of range is a fault of its key.
         keys, message = [*keys, own[1]], own[2]
-    line = _line_of(text, keys)
+    line = _find_line(text, keys)
     place = f"line {line}: " if line else ""
     what = message.removeprefix("Value error, ")
     if kind == "unexpected_keyword_argument":
-        known = _known_keys(keys[:-1])
+        known = _list_known_keys(keys[:-1])
         what = f"this key is unknown{did_you_mean(keys[-1], known)}; known are {', '.join(known)}"
     return f"{place}{'.'.join(keys) or 'the file'}: {what}"
 
 
-def _known_keys(section: Sequence[str]) -> list[str]:
+def _list_known_keys(section: Sequence[str]) -> list[str]:
     """Return the keys of a section; what has a folder of its own is none of the file."""
     names = {"tables": "Source", "table": "Source", "hierarchies": "Classification", "protect": "Protection"}
     kinds: dict[str, Any] = {kind.__name__: kind for kind in Section.__subclasses__()}
@@ -160,7 +160,7 @@ def _known_keys(section: Sequence[str]) -> list[str]:
     return [each.name for each in fields(kind or Specification) if kind or each.name != "folder"]
 
 
-def _line_of(text: str, keys: Sequence[str]) -> int | None:
+def _find_line(text: str, keys: Sequence[str]) -> int | None:
     """Return the line of a key, or else of the nearest section above it."""
     section: list[str] = []
     best: tuple[int, int | None] = (0, None)

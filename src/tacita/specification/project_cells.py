@@ -18,7 +18,7 @@ from tacita.core.errors import InputError
 from tacita.core.exact import Mask
 from tacita.core.tables.cell_selection import read_cells
 from tacita.core.tables.table import Table
-from tacita.formats.jj import cell_numbers
+from tacita.formats.jj import number_cells
 from tacita.rules import Given, Marked, Rule
 from tacita.rules.protection import USUAL_PERCENT, to_pair
 from tacita.specification.specification import SensitiveCell
@@ -80,8 +80,8 @@ def list_marked_cells(
     entries = []
     for mark in marks:
         amounts = (mark.lower, mark.upper, mark.sliding)
-        lower, upper, sliding = (None if amount is None else plain_number(amount) for amount in amounts)
-        below, above = map(plain_number, to_pair(mark.protection))
+        lower, upper, sliding = (None if amount is None else to_toml_number(amount) for amount in amounts)
+        below, above = map(to_toml_number, to_pair(mark.protection))
         protection: float | tuple[float, float] | None = None
         if lower is None and upper is None and (percent or (below, above) != (USUAL_PERCENT, USUAL_PERCENT)):
             protection = below if below == above else (below, above)
@@ -97,7 +97,7 @@ def list_codes(table: Table, marked: Mask, by_number: bool) -> list[dict[str, st
     """Return cells by their codes; with ``by_number`` as a JJ file calls them."""
     cells = np.flatnonzero(marked).tolist()
     if by_number:
-        numbers = cell_numbers(table.structure)
+        numbers = number_cells(table.structure)
         return [{"cell": numbers[cell]} for cell in cells]
     return name_cells(table, cells)
 
@@ -111,6 +111,6 @@ def name_cells(table: Table, places: Iterable[int]) -> list[dict[str, str]]:
     return [dict(zip(names, structure.key(cell), strict=True)) for cell in places]
 
 
-def plain_number(number: Number) -> int | float:
+def to_toml_number(number: Number) -> int | float:
     """Return a number as TOML writes it."""
     return int(number) if number == int(number) else float(number)

@@ -5,7 +5,7 @@ no dimensions of its own), classifications that are not flat, and insiders, if t
 sensitive is written as it was specified: see :mod:`tacita.specification.project_rules`. A problem that a
 project file states on microdata keeps referring to them. Whatever is written is read back and compared with
 the problem before it takes its place: a project that would repeat something else is never left behind. All of
-it is for the house.
+it is internal.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from tacita.formats.hierarchy import write_hierarchy
 from tacita.formats.insiders import write_insiders
 from tacita.formats.jj import write_jj
 from tacita.formats.roles import guess_role
-from tacita.formats.table_write import further_columns, role_columns, write_table
+from tacita.formats.table_write import list_further_columns, name_role_columns, write_table
 from tacita.methods import Method, make_method, options_of
 from tacita.problem.problem import COSTS, Problem
 from tacita.publication.results import Written
 from tacita.rules import Rule
 from tacita.rules.grammar import write_rule
-from tacita.specification.differences import EXEMPT, differences
+from tacita.specification.differences import EXEMPT, find_differences
 from tacita.specification.project import load_project, save_project
 from tacita.specification.project_cells import list_codes
 from tacita.specification.project_published import can_name_releases, write_published
@@ -102,23 +102,23 @@ def write_project(
     if microdata := [source.microdata for source in specification.sources if source.microdata is not None]:
         try:
             with open_file_set(folder) as drafted:
-                _draft_on_microdata(problem, specification, drafted.new())
-                _refuse_difference(problem, chosen, drafted.new(), named=True)
-                return Written(drafted.take_places(), drafted.notes)
+                _draft_on_microdata(problem, specification, drafted.make_folder())
+                _refuse_difference(problem, chosen, drafted.make_folder(), named=True)
+                return Written(drafted.move_into_place(), drafted.notes)
         except TacitaError as error:
             notes.append(
                 f"{specification.folder / microdata[0]} does not give this problem: the table itself was "
                 f"written ({error})"
             )
     failed: TacitaError | None = None
-    for sensitive, lost, last in _attempts(problem, specification, folder, waived):
+    for sensitive, lost, last in _list_attempts(problem, specification, folder, waived):
         try:
             with open_file_set(folder) as drafted:
-                files, more = _draft_table(problem, sensitive, specification, drafted.new())
+                files, more = _draft_table(problem, sensitive, specification, drafted.make_folder())
                 again = _refuse_difference(
                     problem,
                     chosen,
-                    drafted.new(),
+                    drafted.make_folder(),
                     named=_has_codes(problem.table),
                     but=EXEMPT if last else None,
                 )
@@ -126,7 +126,7 @@ def write_project(
                 if (unhit := problem.exempt & ~again.exempt).any():
                     cells = problem.table.structure.names(np.flatnonzero(unhit))
                     more.append(f"exempt, though nothing hits them in these files: {cells}")
-                drafted.take_places()
+                drafted.move_into_place()
                 paths = tuple(folder / file.name for file in files)
                 return Written(paths, (*drafted.notes, *notes, *remark, *more))
         except TacitaError as error:
@@ -136,7 +136,7 @@ def write_project(
     raise AssertionError("the last attempt is written, or refused")
 
 
-def _attempts(
+def _list_attempts(
     problem: Problem, specification: Specification, folder: Path, waived: Sequence[str] | None
 ) -> Iterator[tuple[SplitRequirement, str, bool]]:
     """Yield what makes cells sensitive as it was specified, and in plainer forms in case this does not give
@@ -153,8 +153,10 @@ def _attempts(
     rules = select_writable(worded, codes=codes)
     yield split(rules, as_percentages=True), _note_left_out(worded, rules), False
     with open_file_set(folder) as drafted:
-        _draft_table(problem, split((), as_percentages=False), specification, drafted.new())
-        kept = select_equivalent(rules, problem.table, load_project(drafted.new() / "project.toml").data())
+        _draft_table(problem, split((), as_percentages=False), specification, drafted.make_folder())
+        kept = select_equivalent(
+            rules, problem.table, load_project(drafted.make_folder() / "project.toml").data()
+        )
     lost = _note_left_out(worded, kept)
     if kept != rules:
         yield split(kept, as_percentages=True), lost, False
@@ -184,7 +186,9 @@ def _changed_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _protect(specification: Specification, problem: Problem, stays: Mask, by_number: bool) -> Protection:
+def _add_decisions(
+    specification: Specification, problem: Problem, stays: Mask, by_number: bool
+) -> Protection:
     """Return the protection with cells that must stay and must go."""
     stay, go = (list_codes(problem.table, cells, by_number) for cells in (stays, problem.must_hide))
     return replace(specification.protect, must_publish=tuple(stay), must_hide=tuple(go))
@@ -193,7 +197,7 @@ def _protect(specification: Specification, problem: Problem, stays: Mask, by_num
 def _draft_on_microdata(problem: Problem, specification: Specification, folder: Path) -> None:
     """Write the files of a problem on the microdata that a specification names."""
     _, published = write_published(problem, problem.table, folder, _make_namer(set()))
-    protect = _protect(specification, problem, problem.must_publish, by_number=False)
+    protect = _add_decisions(specification, problem, problem.must_publish, by_number=False)
     save_project(replace(specification.at(folder), published=published, protect=protect), folder)
 
 
@@ -217,9 +221,9 @@ def _draft_table(
     hierarchies: dict[str, Classification] = {}
     if not by_number:
         written = [write_table(table, folder / "table.parquet", plain, sensitive.left_empty)]
-        by, hierarchies, more = _classifications(table, folder)
+        by, hierarchies, more = _write_classifications(table, folder)
         written += more
-        roles = role_columns(table)
+        roles = name_role_columns(table)
         source = Source(
             file="table.parquet",
             by=by,
@@ -227,7 +231,7 @@ def _draft_table(
             count=roles["count"] if table.count is not None else None,
             status=roles["status"],
             totals="given",
-            columns=further_columns(table),
+            columns=list_further_columns(table),
         )
     else:
         beside = write_jj(plain, folder / "table.jj").with_suffix(".frq")
@@ -235,7 +239,7 @@ def _draft_table(
         source = Source(file="table.jj")
         if table.structure.parts:
             notes.append("linked tables are written as one list of cells, which go by number there")
-    carried = [] if by_number else further_columns(table)
+    carried = [] if by_number else list_further_columns(table)
     if lost := [name for name in table.columns if name not in carried and guess_role(name) is None]:
         notes.append(f"columns that the file of cells cannot hold are left out: {', '.join(lost)}")
     again = _number_cells(problem, folder / "table.jj") if by_number else problem
@@ -266,8 +270,8 @@ def _draft_table(
         rules=sensitive.to_rules(table, by_number),
         attackers=attackers,
         published=published,
-        cost=specification.cost if _cost_is_there(specification.cost.by, table) else Cost(),
-        protect=_protect(specification, problem, problem.must_publish & ~stays, by_number),
+        cost=specification.cost if _has_cost(specification.cost.by, table) else Cost(),
+        protect=_add_decisions(specification, problem, problem.must_publish & ~stays, by_number),
         output=specification.output,
         folder=folder,
     )
@@ -277,9 +281,9 @@ def _draft_table(
     return written, notes
 
 
-def _cost_is_there(cost: str | None, table: Table) -> bool:
+def _has_cost(cost: str | None, table: Table) -> bool:
     """Return whether the words for a cost hold for the file of cells, too."""
-    return cost in COSTS or (_has_codes(table) and cost in further_columns(table))
+    return cost in COSTS or (_has_codes(table) and cost in list_further_columns(table))
 
 
 def _has_codes(table: Table) -> bool:
@@ -309,7 +313,7 @@ def _number_cells(problem: Problem, path: Path) -> Problem:
     return Problem(table, problem.levels, attackers=[problem.outsider, *problem.insiders], cost=problem.cost)
 
 
-def _classifications(
+def _write_classifications(
     table: Table, folder: Path
 ) -> tuple[dict[str, Any], dict[str, Classification], list[Path]]:
     """Return ``by``, the hierarchies of the project file, and the files of those that it does not list."""
@@ -354,7 +358,7 @@ def _refuse_difference(
     """Return the problem as it is read back; refuse one that differs in anything ``but`` this."""
     project = load_project(folder / "project.toml")
     again = project.problem()
-    differing = [what for what in differences(problem, again, named) if what != but]
+    differing = [what for what in find_differences(problem, again, named) if what != but]
     if make_method(project.protect.method or "", project.protect.options) != method:
         differing.append("options")
     if differing:

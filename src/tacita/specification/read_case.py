@@ -15,7 +15,7 @@ from tacita.formats.petrenko import LowerLevels
 from tacita.formats.table_file import AS_USUAL, FileSpecification
 from tacita.problem.problem import Problem
 from tacita.rules import Rule
-from tacita.specification.specification import Specification, project_file
+from tacita.specification.specification import Specification, find_project
 
 
 class CaseKeywords(FileSpecification, total=False):
@@ -96,7 +96,7 @@ def read_case(
     given: dict[str, Any] = {**options}
     read = replace(read, **{each.name: given.pop(each.name) for each in fields(read) if each.name in given})
     given |= {} if rule is None else {"rule": rule}
-    if (project := project_file(path)) is None:
+    if (project := find_project(path)) is None:
         return read_case_file(path, read, **given)
     if strange := [*read.given, *given]:
         raise InputError(

@@ -59,7 +59,7 @@ def write_script(folder: Path, *, method: str, **run: Unpack[RunOptions]) -> Pat
     for option in options_of(method):
         value = getattr(chosen, option.name)
         if value != option.default:
-            arguments.append(f"{option.name}={_literal(option.name, value)}")
+            arguments.append(f"{option.name}={_write_literal(option.name, value)}")
     effort = {"time_limit": run.get("time_limit"), "seed": run.get("seed")}
     cls = type(chosen)
     text = SCRIPT.format(
@@ -71,7 +71,7 @@ def write_script(folder: Path, *, method: str, **run: Unpack[RunOptions]) -> Pat
     return write_text(folder / "repeat.py", text)
 
 
-def _literal(name: str, value: object) -> str:
+def _write_literal(name: str, value: object) -> str:
     if value is None or isinstance(value, str | bool | int | float):
         return repr(value)
     raise InputError(

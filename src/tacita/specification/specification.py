@@ -348,7 +348,7 @@ class Specification(Section):
         read, rule
             How the table is read, and what makes its cells sensitive, besides what the file states.
         """
-        project = project_file(path)
+        project = find_project(path)
         found = cls(Source(file=os.fspath(path))) if project is None else cls.load(project)
         found = found if read is None else found.reading(read)
         return found if rule is None else replace(found, rules=replace(found.rules, rule=rule))
@@ -485,7 +485,7 @@ class Specification(Section):
         return save_project(self, Path(folder))
 
 
-def project_file(path: str | os.PathLike[str]) -> Path | None:
+def find_project(path: str | os.PathLike[str]) -> Path | None:
     """Return the project that a path means: the file itself, or ``project.toml`` in a folder; else None."""
     path = Path(path)
     if path.is_dir():

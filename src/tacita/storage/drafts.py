@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tacita.core.errors import describe_write_failure
-from tacita.storage.journal import draft_in_use
+from tacita.storage.journal import find_draft_in_use
 from tacita.storage.locks import acquire
 from tacita.storage.signals import defer_signals
 
@@ -94,5 +94,5 @@ def _make(home: Path) -> tuple[Path, int | None]:
 
 
 def _remove(draft: Path) -> None:
-    if draft_in_use(draft.parent) != draft.name:
+    if find_draft_in_use(draft.parent) != draft.name:
         shutil.rmtree(draft, ignore_errors=True)

@@ -25,13 +25,13 @@ class FileSet:
     draft: Path
     notes: tuple[str, ...]
 
-    def new(self, folder: str = ".") -> Path:
+    def make_folder(self, folder: str = ".") -> Path:
         """Return where to write the files that are meant for a folder inside ``home``, or for itself."""
         place = self.draft / "new" / folder
         place.mkdir(parents=True, exist_ok=True)
         return place
 
-    def take_places(self, leaving: Iterable[Path] = (), whole: str | None = None) -> tuple[Path, ...]:
+    def move_into_place(self, leaving: Iterable[Path] = (), whole: str | None = None) -> tuple[Path, ...]:
         """Move all files to their places, and return them; see
         :func:`tacita.storage.switch.switch`.
         """

@@ -76,7 +76,7 @@ def read_journal(home: Path) -> tuple[Journal, bool] | None:
     return None
 
 
-def draft_in_use(home: Path) -> str | None:
+def find_draft_in_use(home: Path) -> str | None:
     """Return the name of the draft that an unfinished switch takes its files from, None if there is none."""
     try:
         found = read_journal(home)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tacita.core.errors import describe_write_failure
 from tacita.storage.drafts import lock_dead_drafts, remove_dead_drafts
-from tacita.storage.journal import SWITCH, draft_in_use
+from tacita.storage.journal import SWITCH, find_draft_in_use
 from tacita.storage.signals import defer_signals
 from tacita.storage.switch import resolve
 
@@ -34,7 +34,7 @@ def recover(home: Path) -> tuple[str, ...]:
 
 
 def _resolve_dead(home: Path) -> list[str]:
-    name = draft_in_use(home)
+    name = find_draft_in_use(home)
     with closing(lock_dead_drafts(home)) as drafts:
         gone = name is not None and not (home / name).is_dir()
         # The lock is held until the drafts are closed: nobody else resolves it meanwhile.

@@ -113,7 +113,7 @@ def _plan(home: Path, draft: Path, leaving: list[Path], whole: str | None) -> Jo
     if not places or places[-1].folder != whole or not _replaceable(home, draft, places[-1]):
         return Journal(draft.name, tuple(places))
     return Journal(
-        draft.name, tuple(places[:-1]), places[-1], _fingerprint(new / places[-1].folder, places[-1])
+        draft.name, tuple(places[:-1]), places[-1], _compute_fingerprint(new / places[-1].folder, places[-1])
     )
 
 
@@ -262,7 +262,7 @@ def _has_arrived(home: Path, journal: Journal) -> bool:
         return False
     if not place.coming:
         return (draft / "old" / place.folder).is_dir()
-    return _fingerprint(home / place.folder, place) == journal.fingerprint
+    return _compute_fingerprint(home / place.folder, place) == journal.fingerprint
 
 
 def _undo(home: Path, journal: Journal) -> None:
@@ -301,7 +301,7 @@ def _close(home: Path, journal: Journal) -> None:
         shutil.rmtree(home / SWITCH)
 
 
-def _fingerprint(folder: Path, place: Place) -> str:
+def _compute_fingerprint(folder: Path, place: Place) -> str:
     """Return a digest of the files in a folder that come or leave: of their names and contents."""
     digest = hashlib.sha256()
     for name in sorted({*place.coming, *place.leaving}):

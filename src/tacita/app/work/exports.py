@@ -83,7 +83,7 @@ def export_run(
     if job.audit is None:
         raise UnsafeError(f"run {job.number} has no audit: there is nothing to write. Run it again.")
     with open_file_set(folder) as drafted:
-        again = _repeat(job, drafted.new(INTERNAL), formats, passing) if repeatable else Written(())
+        again = _repeat(job, drafted.make_folder(INTERNAL), formats, passing) if repeatable else Written(())
         results = write_results(job.audit, folder, formats, reason, with_them=again.paths)
     return Export(
         tuple(path for path in results.paths if path.parent == folder / PUBLICATION),

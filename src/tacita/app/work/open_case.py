@@ -27,7 +27,7 @@ from tacita.problem.problem import Problem
 from tacita.rules import AnyOf, Marked, has_written_form
 from tacita.rules.grammar import write_rule
 from tacita.specification.compile import compile_rule
-from tacita.specification.project_cells import find_cells, list_marked_cells, name_cells, plain_number
+from tacita.specification.project_cells import find_cells, list_marked_cells, name_cells, to_toml_number
 from tacita.specification.specification import (
     Attackers,
     Cell,
@@ -224,7 +224,7 @@ class Case:
         marks: list[SensitiveCell] = []
         if decision is not None:
             amounts = (decision.lower, decision.upper, decision.sliding)
-            levels = [None if amount is None else plain_number(amount) for amount in amounts]
+            levels = [None if amount is None else to_toml_number(amount) for amount in amounts]
             marks = [SensitiveCell(cell, *levels) for cell in codes]
         # Levels that are stated in percent of the value stay, unless the cell is not sensitive at all.
         kept = tuple(

@@ -24,12 +24,12 @@ from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.examples import EXAMPLES, example
-from tacita.formats.columns import column_endings, has_columns, read_columns
+from tacita.formats.columns import has_columns, list_column_endings, read_columns
 from tacita.formats.pasted import read_pasted
 from tacita.formats.petrenko import FILES as THESIS
 from tacita.formats.petrenko import read_thesis
 from tacita.specification.read_case import read_case
-from tacita.specification.specification import PROJECT, Specification, project_file
+from tacita.specification.specification import PROJECT, Specification, find_project
 
 MOST_CELLS = 1_000_000
 """Cells of a table that is made here; larger ones are made in Python and opened by their path."""
@@ -41,7 +41,7 @@ NO_OPTIONS = ReadOptions()
 
 def list_endings() -> tuple[str, ...]:
     """Return the endings of files that can be opened."""
-    return (*column_endings(), ".jj", ".txt", ".dat", ".toml", ".hrc")
+    return (*list_column_endings(), ".jj", ".txt", ".dat", ".toml", ".hrc")
 
 
 def open_case_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTIONS) -> Case:
@@ -50,7 +50,7 @@ def open_case_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTIONS
     A project is called like its file, or like its folder where the file has the name that all have.
     """
     path = expand_path(path)
-    if (project := project_file(path)) is not None and project.is_file():
+    if (project := find_project(path)) is not None and project.is_file():
         folder = project.absolute().parent.name
         name = folder if project.name == PROJECT and folder else project.stem
         return _open_project(project, reading, name)
