@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from tacita.auditing.audit import WORDS, Audit, Finding, audit
+from tacita.auditing.audit import Audit, Finding, audit
+from tacita.auditing.block_tasks import BIT_NAMES
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.levels import Levels
 from tacita.core.release import Release
@@ -187,9 +188,9 @@ def test_unsafe_page_says_so_with_cell_and_attacker(problem: Problem) -> None:
 
 
 def test_every_verdict_has_a_meaning() -> None:
-    assert list(MEANINGS) == list(WORDS)
-    every = Finding(0, "cell", "outsider", sum(WORDS), 0.0, 0.0)
-    assert all(f"{word}: " in verdict_key([every]) for word in WORDS.values())
+    assert list(MEANINGS) == list(BIT_NAMES)
+    every = Finding(0, "cell", "outsider", sum(BIT_NAMES), 0.0, 0.0)
+    assert all(f"{word}: " in verdict_key([every]) for word in BIT_NAMES.values())
     assert verdict_key([]) == ""
 
 

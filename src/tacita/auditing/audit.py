@@ -22,14 +22,13 @@ import numpy as np
 
 from tacita.auditing.audit_block import audit_block
 from tacita.auditing.block_tasks import (
-    BELOW_LOWER,
-    BELOW_SLIDING,
-    BELOW_UPPER,
     EXACT,
     FRACTIONAL,
     UNPROVEN,
+    UNSAFE,
     Answers,
     AuditPlan,
+    describe_bits,
     to_steps,
 )
 from tacita.auditing.exact_moves import Move
@@ -50,21 +49,6 @@ if TYPE_CHECKING:
 
 NOTHING_CHECKED = "no cell is sensitive: there was nothing to check"
 """The verdict where no cell is sensitive."""
-UNSAFE = BELOW_UPPER | BELOW_LOWER | BELOW_SLIDING | EXACT
-
-WORDS = {
-    EXACT: "exact disclosure",
-    BELOW_UPPER: "below upper",
-    BELOW_LOWER: "below lower",
-    BELOW_SLIDING: "below sliding",
-    FRACTIONAL: "only fractional",
-    UNPROVEN: "unproven",
-}
-
-
-def describe_bits(bits: int) -> str:
-    """Return ``safe``, or everything that is wrong, the worst first."""
-    return ", ".join(word for bit, word in WORDS.items() if bits & bit) or "safe"
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,16 @@ from tacita.problem.problem import Problem
 
 BELOW_UPPER, BELOW_LOWER, BELOW_SLIDING, EXACT, FRACTIONAL, UNPROVEN = 1, 2, 4, 8, 16, 32
 """What is wrong with a target, as bits; 0 is safe and proven."""
+UNSAFE = BELOW_UPPER | BELOW_LOWER | BELOW_SLIDING | EXACT
+
+BIT_NAMES = {
+    EXACT: "exact disclosure",
+    BELOW_UPPER: "below upper",
+    BELOW_LOWER: "below lower",
+    BELOW_SLIDING: "below sliding",
+    FRACTIONAL: "only fractional",
+    UNPROVEN: "unproven",
+}
 OUTSIDER = -1
 """The number of the outsider; insiders count from 0."""
 
@@ -247,3 +257,8 @@ def to_steps(bound: Units, truth: Units, unit: int, up: bool) -> Units:
     infinite = np.abs(bound) >= UNBOUNDED
     distance = np.where(infinite, 0, bound - truth)
     return np.where(infinite, bound, distance // unit if up else -(-distance // unit))
+
+
+def describe_bits(bits: int) -> str:
+    """Return ``safe``, or everything that is wrong, the worst first."""
+    return ", ".join(word for bit, word in BIT_NAMES.items() if bits & bit) or "safe"

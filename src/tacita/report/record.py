@@ -59,7 +59,7 @@ def audit_record(audit: Audit) -> dict[str, Any]:
     ``cells`` are the sensitive ones with their rules and their worst verdict over all attackers, ``findings``
     the pairs of cell and attacker that are not safe, ``exempt_cells`` those that were not checked.
     """
-    from tacita.auditing.audit import describe_bits
+    from tacita.auditing.block_tasks import describe_bits
 
     problem, structure = audit.problem, audit.problem.table.structure
     rules = rules_by_cell(problem)

@@ -13,8 +13,8 @@ from math import inf, nan
 
 import numpy as np
 
-from tacita.auditing.audit import UNSAFE, Audit, describe_bits
-from tacita.auditing.block_tasks import EXACT, UNPROVEN, Answers
+from tacita.auditing.audit import Audit
+from tacita.auditing.block_tasks import EXACT, UNPROVEN, UNSAFE, Answers, describe_bits
 from tacita.auditing.deduce import Deduction
 from tacita.core.exact import UNBOUNDED, Cells, Mask
 from tacita.report.interval_picture import interval_svg

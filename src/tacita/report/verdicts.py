@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tacita.auditing.audit import WORDS, Audit, Finding
-from tacita.auditing.block_tasks import BELOW_LOWER, BELOW_SLIDING, BELOW_UPPER, EXACT, FRACTIONAL, UNPROVEN
+from tacita.auditing.audit import Audit, Finding
+from tacita.auditing.block_tasks import (
+    BELOW_LOWER,
+    BELOW_SLIDING,
+    BELOW_UPPER,
+    BIT_NAMES,
+    EXACT,
+    FRACTIONAL,
+    UNPROVEN,
+)
 
 MEANINGS = {
     EXACT: "only one value is possible",
@@ -46,4 +54,4 @@ def verdict_key(findings: Iterable[Finding]) -> str:
     bits = 0
     for finding in findings:
         bits |= finding.bits
-    return "; ".join(f"{WORDS[bit]}: {meaning}" for bit, meaning in MEANINGS.items() if bits & bit)
+    return "; ".join(f"{BIT_NAMES[bit]}: {meaning}" for bit, meaning in MEANINGS.items() if bits & bit)

@@ -32,7 +32,7 @@ from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.exact import Floats
 from tacita.core.outcome import Status
 from tacita.core.run import Run
-from tacita.engine.attack.requirements import ALWAYS, DOWN, SLIDING, UP, Requirements, all_requirements, room
+from tacita.engine.attack.requirements import ALWAYS, Requirements, all_requirements, list_directions, room
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.solvers.highs import Ended, solve_mip
 from tacita.solvers.linear_program import IntegerProgram, Solution
@@ -106,7 +106,7 @@ class _Witness:
 
 
 def _make_witnesses(model: Model) -> list[_Witness]:
-    conditional = model.requirements[model.requirements.switch != ALWAYS]
+    conditional = model.requirements[model.requirements.conditional]
     requirements = Requirements.join([all_requirements(model.problem), conditional])
     rooms = {int(k): room(model.problem, int(k)) for k in np.unique(requirements.attacker)}
     return [
@@ -122,7 +122,7 @@ def _make_witness(
     from scipy.sparse import block_diag, csr_array, vstack
 
     level, cell, sign = float(requirements.level[d]), int(requirements.cell[d]), int(requirements.sign[d])
-    directions = (UP, DOWN) if sign == SLIDING else (sign,)
+    directions = list_directions(sign)
     on_variables, on_move, row_lower, row_upper = _make_rows(model, room_of_attacker, level)
     cells = on_move.shape[1]
     columns = np.arange(len(directions)) * cells + cell

@@ -24,7 +24,7 @@ from tacita.core.errors import SolverError, StoppedError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
 from tacita.engine.attack.presolved import PresolvedTable, WindowsAtPoint
-from tacita.engine.attack.requirements import DOWN, SLIDING, UP, Requirements
+from tacita.engine.attack.requirements import SLIDING, Requirements, list_directions
 from tacita.engine.attack.routing import Routing, WitnessStore
 from tacita.engine.attack.support import Support, SupportComponent
 from tacita.solvers.highs import Ended, Session
@@ -114,7 +114,7 @@ class Attacks:
         sign, level = int(requirements.sign[k]), float(requirements.level[k])
         if share <= TOLERANCE or p < 0:
             return None
-        directions = (UP, DOWN) if sign == SLIDING else (sign,)
+        directions = list_directions(sign)
         component = self.support.component_of(p)
         if component is None:
             limits = (Blocking.of(s, *self.support.lift_duals(p, s, None)) for s in directions)

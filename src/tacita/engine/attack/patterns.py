@@ -146,13 +146,12 @@ class PresolvedPatterns:
 
     def _is_conditional_on(self, k: int, cell: int) -> bool:
         """Return whether a requirement counts only while the cell is hidden."""
-        return bool(self.at[k] == cell and self.requirements.switch[k] >= 0)
+        return bool(self.at[k] == cell and self.requirements.conditional[k])
 
     def _list_active(self, hidden: Mask) -> list[int]:
         """Return the requirements that count for a pattern."""
         inside = np.flatnonzero(self.at >= 0)
-        conditional = self.requirements.switch[inside] >= 0
-        counts = ~conditional | hidden[self.at[inside]]
+        counts = ~self.requirements.conditional[inside] | hidden[self.at[inside]]
         return [int(k) for k in inside[counts]]
 
 

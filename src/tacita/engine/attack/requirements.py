@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita.core.attacker import Insider
-from tacita.core.exact import UNBOUNDED, Cells, Floats, Units
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.problem.problem import AttackerLevels, Problem
 
 UP, DOWN, SLIDING = 1, -1, 0
+SIGN_NAMES = {UP: "upwards", DOWN: "downwards", SLIDING: "in all"}
 OUTSIDER = -1
 ALWAYS = -1
 
@@ -48,11 +49,15 @@ class Requirements:
             self.attacker[which], self.cell[which], self.sign[which], self.level[which], self.switch[which]
         )
 
+    @property
+    def conditional(self) -> Mask:
+        """The requirements that count only when their switch is 1."""
+        return np.asarray(self.switch != ALWAYS)
+
     def required_shares(self, x: Floats) -> Floats:
         """Return the share of its level that each requirement asks for: 1 unless it is conditional."""
         shares = np.ones(len(self))
-        conditional = np.flatnonzero(self.switch != ALWAYS)
-        shares[conditional] = x[self.switch[conditional]]
+        shares[self.conditional] = x[self.switch[self.conditional]]
         return shares
 
     @classmethod
@@ -77,6 +82,11 @@ class Requirements:
         return cls(
             np.tile(attackers, 3)[at], np.tile(cells, 3)[at], sign[at], level[at], np.full(at.size, ALWAYS)
         )
+
+
+def list_directions(sign: int) -> tuple[int, ...]:
+    """Return the directions of the moves that meet a requirement of this sign: both if it is sliding."""
+    return (UP, DOWN) if sign == SLIDING else (sign,)
 
 
 def _requirements_of(attacker: int, levels: AttackerLevels) -> Requirements:

@@ -141,7 +141,7 @@ class Separation:
         self, lanes: list[Attacks], which: Cells, most: float, enough: int | None = None
     ) -> Iterator[BlockedRequirement]:
         """Yield requirements of ``which`` that fail, by flows on a network, else by linear programs."""
-        if self._flows is not None and not (self.requirements.switch[which] >= 0).any():
+        if self._flows is not None and not self.requirements.conditional[which].any():
             yield from self._flows.find_blocked(self.requirements, which, lanes[0].windows, self.run, enough)
             return
         shares = [which[lane :: len(lanes)].tolist() for lane in range(len(lanes))]

@@ -14,7 +14,7 @@ from tacita.core.run import Run
 from tacita.engine.attack.attacks import WIDE, Attacks
 from tacita.engine.attack.insider_screening import InsiderScreening, OutsiderWitness
 from tacita.engine.attack.presolved import PresolvedTable
-from tacita.engine.attack.requirements import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Requirements
+from tacita.engine.attack.requirements import DOWN, OUTSIDER, SLIDING, UP, Requirements
 from tacita.engine.attack.routing import MOST, RoutedMove, Routing, WitnessStore
 
 Room = tuple[Floats, Floats] | None
@@ -76,7 +76,7 @@ class UnlistedInsiders:
     def _find_unproven(self, attacks: Attacks) -> Requirements:
         """Return the insiders' requirements that no witness of the outsider proves."""
         listed = attacks.requirements
-        requirements = listed[(listed.attacker == OUTSIDER) & (listed.switch == ALWAYS)]
+        requirements = listed[(listed.attacker == OUTSIDER) & ~listed.conditional]
         fits = self._witnesses.find_fitting(requirements, attacks.windows, WIDE)
         search = _WitnessSearch(self.presolved, attacks, requirements, self.run)
 

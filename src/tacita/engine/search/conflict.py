@@ -32,12 +32,10 @@ from tacita.core.words import pluralize
 from tacita.engine.attack.attacks import Attacks, find_support
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import (
-    ALWAYS,
-    DOWN,
     OUTSIDER,
-    SLIDING,
-    UP,
+    SIGN_NAMES,
     Requirements,
+    list_directions,
     outsider_requirements,
     room,
 )
@@ -54,7 +52,6 @@ LONGEST = 16.0
 PATIENCE = 10.0
 """Seconds to search for a smallest set before a minimal one is named."""
 NOISE = 1e-6
-WORDS = {UP: "upwards", DOWN: "downwards", SLIDING: "in all"}
 
 
 def explain_infeasibility(model: Model, run: Run) -> InfeasibleError:
@@ -80,7 +77,7 @@ def explain_infeasibility(model: Model, run: Run) -> InfeasibleError:
 def _find_conflict(model: Model, run: Run) -> InfeasibleError | None:
     """Return an error about the first requirement that fails in the largest pattern, or None."""
     requirements = Requirements.join(
-        [outsider_requirements(model.problem), model.requirements[model.requirements.switch != ALWAYS]]
+        [outsider_requirements(model.problem), model.requirements[model.requirements.conditional]]
     )
     largest, failed = _find_largest_pattern(model, requirements, run)
     missed = requirements[failed] if failed.size else _find_failing(model, largest, requirements, run)
@@ -111,7 +108,7 @@ def _find_largest_pattern(model: Model, requirements: Requirements, run: Run) ->
     patterns = make_patterns(presolved, requirements[inside], run)
     while True:
         failed = patterns.find_unprotected(hidden)
-        conditional = inside[failed][requirements.switch[inside[failed]] != ALWAYS]
+        conditional = inside[failed][requirements.conditional[inside[failed]]]
         leaving = presolved.position[requirements.cell[conditional]]
         leaving = leaving[~forced[leaving]]
         if not leaving.size:
@@ -161,10 +158,10 @@ class _Conflict:
         level, attacker = int(self.requirement.level[0]), int(self.requirement.attacker[0])
         who = problem.outsider.name if attacker == OUTSIDER else problem.insiders[attacker].name
         wanted = exact.to_text(level, table.decimals)
-        stated = f"({table.name(cell)}) cannot stay uncertain by {wanted} {WORDS[sign]} against {who}"
+        stated = f"({table.name(cell)}) cannot stay uncertain by {wanted} {SIGN_NAMES[sign]} against {who}"
         possible = self._find_largest_level(self.largest)
         lower = f", or lower the level to {exact.to_text(possible, table.decimals)}" if possible else ""
-        if self.requirement.switch[0] != ALWAYS:
+        if self.requirement.conditional[0]:
             remedy = "take it off must_hide, or lower 'conditional'."
             return InfeasibleError(f"{stated}, though it must be hidden", remedy=remedy)
         may_hide = self.model.upper[self.model.switch] > 0
@@ -228,9 +225,8 @@ class _Conflict:
         from scipy.sparse import csr_array, diags_array, eye_array, hstack, kron, vstack
 
         problem, level = self.model.problem, float(self.requirement.level[0])
-        sign = int(self.requirement.sign[0])
+        signs = np.array(list_directions(int(self.requirement.sign[0])), dtype=np.float64)
         matrix = csr_array(problem.table.equations.matrix.astype(np.float64))
-        signs = np.array([UP, DOWN] if sign == SLIDING else [sign], dtype=np.float64)
         each, all_signs = eye_array(signs.size), np.ones((signs.size, 1))
         up, down = (np.minimum(r / level, LONGEST) for r in room(problem, int(self.requirement.attacker[0])))
         cells, count = hidden.size, frozen.size

@@ -27,7 +27,7 @@ def make_patterns(
     presolved: PresolvedTable, requirements: Requirements, run: Run
 ) -> PresolvedPatterns | Flows:
     """Return patterns by flows where the table is a large network with one attacker, else by programs."""
-    network = find_network(presolved) if (requirements.switch < 0).all() else None
+    network = None if requirements.conditional.any() else find_network(presolved)
     if network is None or np.unique(requirements.attacker).size > 1:
         return PresolvedPatterns(presolved, requirements, run)
     return make_flows(presolved, network, requirements, run)

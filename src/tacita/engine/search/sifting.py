@@ -23,7 +23,7 @@ from tacita.core.run import Run
 from tacita.engine.attack.attacks import Blocking
 from tacita.engine.attack.cuts import Bridge, CutOrigin, Cutter
 from tacita.engine.attack.presolved import PresolvedTable
-from tacita.engine.attack.requirements import ALWAYS, Requirements
+from tacita.engine.attack.requirements import Requirements
 from tacita.engine.attack.separation import Separation
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.proposals import Proposals
@@ -53,7 +53,7 @@ def sift(separation: Separation, search: ReleaseSearch) -> None:
         restricted = replace(model, upper=np.where(active, search.upper, model.lower))
         presolved = PresolvedTable.of(restricted)
         outside = presolved.requirements_outside(model.requirements)
-        if (model.requirements.switch[outside] == ALWAYS).any():
+        if (~model.requirements.conditional[outside]).any():
             # The active cells alone cannot protect any more, though all cells together may.
             return
         part, root, requirements = _solve_root(presolved, search.best, run)

@@ -10,8 +10,8 @@ from tacita.app.screens.result import certificate_panel, sensitive_panel, side_b
 from tacita.app.work.job import Job, State
 from tacita.app.work.radius_notes import describe_radii
 from tacita.app.work.workspace import Workspace
-from tacita.auditing.audit import UNSAFE, Audit
-from tacita.auditing.block_tasks import FRACTIONAL, UNPROVEN
+from tacita.auditing.audit import Audit
+from tacita.auditing.block_tasks import FRACTIONAL, UNPROVEN, UNSAFE
 from tacita.core.release import Release
 from tacita.core.run import AVERAGES
 from tacita.core.words import pluralize
