@@ -186,8 +186,8 @@ def _are_known(contributions: Contributions | None) -> bool:
 
 
 def _require_contributions(table: Table, by: str) -> Contributions:
-    contributions = _contributions(table, by)
     """Return the contributions of a kind; refuse a table that does not identify contributors."""
+    contributions = _contributions(table, by)
     if contributions is None or (len(table) and not _are_known(contributions)):
         raise InputError(
             f"attackers who are {by}s need to be known: the table does not say who stands behind its cells",
@@ -228,6 +228,7 @@ def _make_pools(contributions: Contributions, coalitions: Sequence[Coalition]) -
 
 
 def _find_member(name: str, position: dict[str, int]) -> int:
+    """Return the position of a coalition's member; refuse an unknown name."""
     if name not in position:
         raise InputError(
             f"coalition member '{name}'{did_you_mean(name, position)} is not among the contributors that "

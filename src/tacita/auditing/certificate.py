@@ -190,6 +190,7 @@ def _describe_rows(structure: Structure) -> dict[str, Any]:
 
 
 def _describe_outsider(problem: Problem, earlier: Sequence[Release]) -> dict[str, Any]:
+    """Return what a certificate says about the outsider."""
     levels = problem.against_everyone()
     lower, upper = problem.outsider.lower, problem.outsider.upper
     if earlier:
@@ -205,6 +206,7 @@ def _describe_outsider(problem: Problem, earlier: Sequence[Release]) -> dict[str
 
 
 def _describe_insiders(insiders: InsiderList) -> Iterator[dict[str, Any]]:
+    """Yield what a certificate says about each insider."""
     cells, targets, others = insiders.cells.tolist(), insiders.targets.tolist(), insiders.others.tolist()
     lower, upper = _list_bounds(insiders.lower), _list_bounds(insiders.upper)
     levels = insiders.levels.tolist()

@@ -105,6 +105,7 @@ class Examiner:
             self.pool.leave()
 
     def _bounds_changed(self, columns: Cells) -> None:
+        """Pass new bounds of some columns to the solver."""
         if self._session is not None:
             self._session.set_bounds(
                 columns, self._floats(self.low[columns]), self._floats(self.high[columns])

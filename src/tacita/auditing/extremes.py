@@ -187,6 +187,7 @@ class FurthestMoves:
     def _add(
         self, session: Session, columns: list[int], signs: list[int], cost: float, most: list[float]
     ) -> None:
+        """Add columns to a session, each in its direction."""
         starts = self._matrix.indptr
         spans = [slice(int(starts[c]), int(starts[c + 1])) for c in columns]
         rows: list[Rows] = [self._matrix.indices[span] for span in spans]

@@ -92,6 +92,7 @@ class _Region:
 
     @classmethod
     def of(cls, columns: csc_array, cells: Cells, p: int, low: Units, high: Units, level: int) -> _Region:
+        """Return some columns of a block as a region."""
         matrix = columns[:, cells] if cells.size < columns.shape[1] else columns
         used, index = np.unique(matrix.indices, return_inverse=True)
         matrix = csc_array((matrix.data, index, matrix.indptr), shape=(used.size, cells.size))
@@ -126,6 +127,7 @@ class _Region:
     def _add_columns(
         self, session: Session, new: list[tuple[int, int]], known: dict[tuple[int, int], int]
     ) -> None:
+        """Add columns that have room to a session, and number them."""
         chosen = [(c, direction) for c, direction in new if (self.up if direction > 0 else self.down)[c] > 0]
         for key in chosen:
             known[key] = len(known) + 1
@@ -150,6 +152,7 @@ class _Region:
         return [(c, direction) for _, c, direction in found[:COLUMNS_PER_ROUND]]
 
     def _make_move(self, point: Floats, known: dict[tuple[int, int], int], sign: int) -> Floats:
+        """Return the move of a solution, over ``cells``."""
         move = np.zeros(self.cells.size)
         for (column, direction), at in known.items():
             move[column] += direction * point[at]

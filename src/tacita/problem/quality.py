@@ -139,6 +139,7 @@ def compare(problem: Problem, releases: Sequence[Release | Protects], run: Run |
 
 
 def _compare_one(problem: Problem, one: Release | Protects, run: Run | None) -> Lost:
+    """Return what a release, or that of a method, lost."""
     if isinstance(one, Release):
         return _measure(problem, one, str(one.made_by.get("method", "release")))
     try:
@@ -158,6 +159,7 @@ def find_changed(table: Table, release: Release) -> Mask:
 
 
 def _measure(problem: Problem, release: Release, name: str) -> Lost:
+    """Return the losses of a release."""
     table = problem.table
     if not release.structure.same_cells(table.structure):
         fault = f"the release '{name}' lists other cells than the table"

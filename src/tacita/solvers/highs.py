@@ -221,6 +221,7 @@ class Session:
             return Ended.STOPPED
 
     def _status(self) -> Ended:
+        """Return how the last solve ended; raise if that proves nothing."""
         import highspy
 
         ended = self._highs.getModelStatus()
@@ -356,6 +357,7 @@ class _Watch:
         return highs.getModelStatus()
 
     def _handle(self, event: HighsCallbackEvent) -> None:
+        """Report progress and interrupt the search where that is due."""
         # An exception must not pass through HiGHS: it waits until the search has ended.
         try:
             if self.tell is not None and time.monotonic() - self.last_report >= TELL_EVERY:
@@ -367,6 +369,7 @@ class _Watch:
             event.interrupt()
 
     def _report(self, tell: Tell, event: HighsCallbackEvent) -> None:
+        """Report the loss of the best point and the bound."""
         import highspy
 
         if event.callback_type == highspy.cb.HighsCallbackType.kCallbackMipInterrupt:

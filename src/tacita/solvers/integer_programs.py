@@ -149,6 +149,7 @@ class _IntegerSearch:
         return Solution(self.best, self.loss, min(self.bound, self.loss), status)
 
     def _report(self, phase: str, best: float | None, bound: float) -> None:
+        """Report a phase with loss and bound to the run's listener."""
         known = {"bound": max(bound, self.bound)}
         if best is not None:
             known["incumbent"] = best

@@ -89,6 +89,7 @@ class Network:
 
     @classmethod
     def _from_signs(cls, matrix: csc_array, sign: Signs) -> Network:
+        """Return the network of equations whose signs are known."""
         ground, n_cells = matrix.shape
         entries = np.diff(matrix.indptr)
         joined = np.flatnonzero(entries)

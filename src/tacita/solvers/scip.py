@@ -91,15 +91,16 @@ class _Tree:
         """What a call to the lazy rows raised."""
 
     def _add_variable(self, j: int) -> Any:
+        """Return a new variable of SCIP."""
         p = self.program
         kind = ("B" if p.lower[j] == 0 and p.upper[j] == 1 else "I") if p.integer[j] else "C"
         upper = None if np.isinf(p.upper[j]) else float(p.upper[j])
         return self.scip.addVar(vtype=kind, lb=float(p.lower[j]), ub=upper, obj=float(p.cost[j]))
 
     def search(self, known: Sequence[CutRow], nodes: int | None) -> TreeResult:
+        """Search the tree with some known rows; return its bound."""
         from pyscipopt import SCIP_HEURTIMING
 
-        """Search the tree with some known rows; return its bound."""
         scip, constant = self.scip, float(self.program.cost @ self.fixed_part)
         if not self._add_constraints(known):
             return TreeResult(False, -np.inf, 0)
@@ -157,6 +158,7 @@ class _Tree:
         return bool((costs == np.rint(costs)).all() and self.program.integer[self.free][costs != 0].all())
 
     def _settings(self) -> list[tuple[str, Any]]:
+        """Return the parameters of SCIP that differ from its defaults."""
         limit = self.run.remaining
         return [
             ("limits/time", float(min(limit, 1e20))),
@@ -190,6 +192,7 @@ class _Tree:
     def _add_constraint(
         self, index: Cells, value: Floats, low: float, high: float, removable: bool = False
     ) -> None:
+        """Add a row without its fixed variables."""
         from pyscipopt import quicksum
 
         given = float(value @ self.fixed_part[index])
@@ -312,6 +315,7 @@ def _make_plugins() -> tuple[type[Any], type[Any]]:
                 self.tree.scip.addVarLocks(variable, both, both)
 
         def _separate(self) -> Any:
+            """Add lazy rows that the relaxation violates; return what SCIP is to know."""
             tree = self.tree
             if tree.stop_if_over():
                 return SCIP_RESULT.DIDNOTRUN
@@ -320,6 +324,7 @@ def _make_plugins() -> tuple[type[Any], type[Any]]:
             return SCIP_RESULT.SEPARATED if found else SCIP_RESULT.DIDNOTFIND
 
         def _enforce(self) -> Any:
+            """Add lazy rows that the candidate of the relaxation violates; return what SCIP is to know."""
             tree = self.tree
             rows = tree.lazy.find_refuting(tree.candidate())
             if rows is None:
@@ -330,6 +335,7 @@ def _make_plugins() -> tuple[type[Any], type[Any]]:
             return SCIP_RESULT.INFEASIBLE if tree.can_branch() else SCIP_RESULT.CUTOFF
 
         def _check(self, solution: Any) -> Any:
+            """Return whether a solution of SCIP satisfies all lazy rows."""
             tree = self.tree
             holds = tree.lazy.accepts(tree.candidate(solution))
             if not holds:
@@ -344,6 +350,7 @@ def _make_plugins() -> tuple[type[Any], type[Any]]:
             return self.tree.answer(self._propose, SCIP_RESULT.DIDNOTRUN)
 
         def _propose(self) -> Any:
+            """Give SCIP a proposed solution; return whether it took it."""
             tree, scip = self.tree, self.tree.scip
             if tree.stop_if_over():
                 return SCIP_RESULT.DIDNOTRUN

@@ -70,6 +70,7 @@ def _check_safe(method: Method, problem: Problem, run: Run | None) -> Release:
 
 
 def _check_class(method: Method) -> None:
+    """Raise unless the class describes itself and its options, and can be pickled."""
     cls = type(method)
     for part in ("name", "does", "choose"):
         assert isinstance(getattr(cls, part, None), str), f"{cls.__name__} has no text '{part}'"
@@ -85,6 +86,7 @@ def _check_class(method: Method) -> None:
 
 
 def _check_release(method: Method, problem: Problem) -> Release:
+    """Return a release of the method; raise unless it has all promised properties."""
     release = _check_safe(method, problem, Run(seed=2**40))
     outcome = release.outcome
     assert outcome is not None, f"{method.name}: the release has no outcome"

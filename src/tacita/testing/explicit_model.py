@@ -71,6 +71,7 @@ def solve_explicit_model(model: Model, run: Run | None = None) -> Solution:
 
 
 def _make_program(model: Model) -> IntegerProgram:
+    """Return the explicit model: the model's own rows and the witnesses."""
     from scipy.sparse import block_array, block_diag, csr_array, vstack
 
     cells, witnesses = len(model.problem.table), _make_witnesses(model)
@@ -106,6 +107,7 @@ class _Witness:
 
 
 def _make_witnesses(model: Model) -> list[_Witness]:
+    """Return the rows of all requirements of all attackers."""
     conditional = model.requirements[model.requirements.conditional]
     requirements = Requirements.join([all_requirements(model.problem), conditional])
     rooms = {int(k): room(model.problem, int(k)) for k in np.unique(requirements.attacker)}
@@ -119,6 +121,7 @@ def _make_witnesses(model: Model) -> list[_Witness]:
 def _make_witness(
     model: Model, room_of_attacker: tuple[Floats, Floats], requirements: Requirements, d: int
 ) -> _Witness:
+    """Return the rows of one requirement."""
     from scipy.sparse import block_diag, csr_array, vstack
 
     level, cell, sign = float(requirements.level[d]), int(requirements.cell[d]), int(requirements.sign[d])

@@ -176,6 +176,7 @@ def _draw_values(random: Random, size: int) -> Units:
 
 
 def _draw_outsider(random: Random, table: Table) -> Outsider:
+    """Return an outsider with bounds, or without."""
     kind = random.choice(["not negative", "not negative", "anything", "share", "near"])
     if kind == "not negative":
         return Outsider.of(table)

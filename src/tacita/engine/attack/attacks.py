@@ -166,6 +166,7 @@ class Attacks:
         return move is not None
 
     def _session(self, number: int, component: SupportComponent) -> Session:
+        """Return the solver session of a component, made on first use."""
         if number not in self._sessions:
             n, m = component.cells.size, component.rows.size
             self._sessions[number] = Session(

@@ -294,6 +294,7 @@ class Flows:
         )
 
     def _make_blocked(self, found: Cells, reached: Floats, limit: Bytes, sides: Bytes) -> list[BlockedFlow]:
+        """Return the requirements that fail, with the dual values of their minimum cuts."""
         from tacita.engine.attack import flow_kernels as kernels
 
         sign, directions = self.requirements.sign[found], np.array([1, -1], dtype=np.int8)
@@ -397,6 +398,7 @@ def make_flows(presolved: PresolvedTable, network: Network, requirements: Requir
 
 
 def _make_scratch(graph: Graph) -> Scratch:
+    """Return working space for the flows of a graph."""
     from tacita.engine.attack import flow_kernels as kernels
 
     arcs, nodes = graph.share.size, graph.first.size

@@ -121,6 +121,7 @@ class InsiderScreening:
 
     @cached_property
     def _joint_room(self) -> tuple[Floats, Floats]:
+        """The room of someone who knows what all insiders know."""
         up, down = self._up.copy(), self._down.copy()
         np.minimum.at(up, self._cells, self._high)
         np.minimum.at(down, self._cells, -self._low)

@@ -105,6 +105,7 @@ class Routing:
         return RoutedMove(at[used], change[used])
 
     def _session(self, number: int, component: SupportComponent) -> Session:
+        """Return the solver session of a component, made on first use."""
         if number not in self._sessions:
             both = csc_array(hstack([component.matrix, -component.matrix]))
             nothing = np.zeros(both.shape[1])

@@ -67,6 +67,7 @@ class Root:
             return
 
     def _add_cuts(self, propose: Propose | None, patient: bool) -> None:
+        """Solve and cut, round after round, and propose releases now and then."""
         search, history, proposal = self.search, list[float](), FIRST_PROPOSAL
         for number in range(1, 1_000_000):
             if search.run.over or not self._solve():
