@@ -1,7 +1,7 @@
 """Dominated attackers: those whom another one implies, so that they need not be considered.
 
 Attacker ``A`` is implied by ``B`` if ``B`` knows at least as much, ``lower_A <= lower_B`` and
-``upper_B <= upper_A`` in every cell, and every level asked against ``A`` is at most the one asked against
+``upper_B <= upper_A`` in every cell, and every level required against ``A`` is at most the one against
 ``B``. Then ``B``'s region lies inside ``A``'s, so whatever protects against ``B`` protects against ``A``. The
 outsider implies whoever knows nothing more and needs no higher level.
 

@@ -143,7 +143,7 @@ class Audit(Framed):
     @property
     def verdict(self) -> str:
         """The result in a sentence, which names the attackers that were considered, what is assumed of
-        readers besides the windows, the cells that were exempt from being looked at, and how many releases
+        readers besides the windows, the exempt cells, and how many releases
         were judged together.
         """
         assumed = dict.fromkeys(self.assumptions)

@@ -57,7 +57,7 @@ def find_joint_move(
         lower[at] = np.maximum(lower[at], -levels)
     costs[at] = -sign / levels
     program = LinearProgram.of_equations(columns[:, used], lower, upper, np.zeros(rows.shape[0]))
-    session = Session(program, afresh=True)
+    session = Session(program, from_slack_basis=True)
     answer = session.minimise(costs, run, most_pivots=PIVOTS * (rows.shape[0] + targets.size))
     if answer.status is not Ended.OPTIMAL:
         return None

@@ -72,7 +72,7 @@ class Session:
     primal
         Use the primal simplex: a change of objective leaves the basis primal feasible. The dual simplex suits
         new bounds and rows.
-    afresh
+    from_slack_basis
         Start each minimum from the slack basis. With costs that are not negative and few bounds that 0
         violates, the dual simplex then needs a few pivots, where the basis of an earlier solve costs
         hundreds.
@@ -82,14 +82,22 @@ class Session:
     """
 
     def __init__(
-        self, program: LinearProgram, primal: bool = True, afresh: bool = False, bounded: bool = False
+        self,
+        program: LinearProgram,
+        primal: bool = True,
+        from_slack_basis: bool = False,
+        bounded: bool = False,
     ) -> None:
-        self._searches, self._afresh, self._bounded = isinstance(program, IntegerProgram), afresh, bounded
+        self._searches, self._from_slack_basis, self._bounded = (
+            isinstance(program, IntegerProgram),
+            from_slack_basis,
+            bounded,
+        )
         highs = self._highs = _load(program, presolve="on" if self._searches else "off")
         if self._searches:
             highs.setOptionValue("mip_max_nodes", MOST_NODES)
         else:
-            strategy = PRIMAL_SIMPLEX if primal and not afresh else DUAL_SIMPLEX
+            strategy = PRIMAL_SIMPLEX if primal and not from_slack_basis else DUAL_SIMPLEX
             highs.setOptionValue("simplex_strategy", strategy)
             highs.setOptionValue("solver", "simplex")
 
@@ -198,7 +206,7 @@ class Session:
         if most_pivots is not None:
             self.limit_pivots(most_pivots)
         self.set_costs(np.arange(costs.size), costs)
-        if self._afresh:
+        if self._from_slack_basis:
             self._highs.clearSolver()
         return self._answer(run)
 

@@ -1,4 +1,4 @@
-"""Linear and integer programs as plain arrays, for whichever solver is asked, and their solutions."""
+"""Linear and integer programs as plain arrays, for any solver, and their solutions."""
 
 from __future__ import annotations
 

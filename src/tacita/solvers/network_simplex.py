@@ -143,10 +143,10 @@ def detach(tree: Tree, node: int) -> None:
 def find_entering(arcs: Arcs, tree: Tree, n_arcs: int, block: int) -> int:
     """Return the arc that gains most per unit in the next block of arcs that has any; NONE at the optimum."""
     best, found, arc = 0, NONE, tree.counters[CURSOR]
-    looked, left = 0, block
-    while looked < n_arcs:
+    checked, left = 0, block
+    while checked < n_arcs:
         stop = min(arc + left, n_arcs)
-        looked, left = looked + stop - arc, left - (stop - arc)
+        checked, left = checked + stop - arc, left - (stop - arc)
         for candidate in range(arc, stop):
             reduced = arcs.side[candidate] * (
                 arcs.cost[candidate]

@@ -44,7 +44,7 @@ class Optimum:
 
 
 class GrowingRows:
-    """A linear program kept warm while rows come and go; its own rows stay."""
+    """A linear program, warm-started while rows are added and dropped; its own rows stay."""
 
     def __init__(self, program: LinearProgram) -> None:
         self._session = Session(program, primal=False)

@@ -134,12 +134,12 @@ def _make_witness(
         (1, len(directions) * cells),
     )
     switch = int(requirements.switch[d])
-    asked = csr_array((1, model.size))
+    required = csr_array((1, model.size))
     if switch != ALWAYS:
-        asked = csr_array((np.array([-1.0]), (np.array([0]), np.array([switch]))), (1, model.size))
+        required = csr_array((np.array([-1.0]), (np.array([0]), np.array([switch]))), (1, model.size))
     return _Witness(
         len(directions),
-        csr_array(vstack([*[on_variables] * len(directions), asked])),
+        csr_array(vstack([*[on_variables] * len(directions), required])),
         csr_array(vstack([block_diag([on_move] * len(directions)), reached])),
         np.concatenate([*[row_lower] * len(directions), [1.0 if switch == ALWAYS else 0.0]]),
         np.concatenate([*[row_upper] * len(directions), [np.inf]]),

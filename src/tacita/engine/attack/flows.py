@@ -141,7 +141,7 @@ class Flows:
         graph, required = self._make_graph(arcs, share, above, below)
         integers = all((part == np.rint(part)).all() for part in (graph.share, graph.fixed))
         slack, dust = (0.0, 0.0) if integers else (TOLERANCE, DUST)
-        scratch, missed, looked = _make_scratch(graph), [], 0
+        scratch, missed, checked = _make_scratch(graph), [], 0
         for batch in _batches(np.arange(len(self.requirements))):
             if self.run.over or most <= 0:
                 break
@@ -155,8 +155,8 @@ class Flows:
             missed += self._make_blocked(
                 found[:failures], reached[:failures], limit[:failures], sides[:failures]
             )
-            looked, most = looked + seen, most - failures
-        return missed, looked
+            checked, most = checked + seen, most - failures
+        return missed, checked
 
     def build(self, hidden: Mask, cost: Floats, order: Cells) -> Mask | None:
         """Return a pattern that hides these cells and more, until all requirements hold; None if there is

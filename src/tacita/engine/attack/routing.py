@@ -110,7 +110,8 @@ class Routing:
             both = csc_array(hstack([component.matrix, -component.matrix]))
             nothing = np.zeros(both.shape[1])
             self._sessions[number] = Session(
-                LinearProgram.of_equations(both, nothing, nothing, np.zeros(both.shape[0])), afresh=True
+                LinearProgram.of_equations(both, nothing, nothing, np.zeros(both.shape[0])),
+                from_slack_basis=True,
             )
         return self._sessions[number]
 

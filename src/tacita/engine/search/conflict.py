@@ -236,14 +236,14 @@ class _Conflict:
             hstack([side * kron(each, picked), kron(all_signs, diags_array(-most[frozen]))])
             for side, most in ((1.0, up), (-1.0, down))
         ]
-        asked = hstack([kron(signs[None, :], target), csr_array((1, count))])
+        required = hstack([kron(signs[None, :], target), csr_array((1, count))])
         may_move = hidden | np.isin(np.arange(cells), frozen)
         nothing, limited = np.zeros(balance.shape[0]), np.zeros(2 * signs.size * count)
         return IntegerProgram(
             np.concatenate([np.zeros(signs.size * cells), np.ones(count)]),
             np.concatenate([np.tile(np.where(may_move, -down, 0.0), signs.size), np.zeros(count)]),
             np.concatenate([np.tile(np.where(may_move, up, 0.0), signs.size), np.ones(count)]),
-            csr_array(vstack([balance, *limits, asked])),
+            csr_array(vstack([balance, *limits, required])),
             np.concatenate([nothing, limited - np.inf, [1.0]]),
             np.concatenate([nothing, limited, [np.inf]]),
             np.repeat([False, True], [signs.size * cells, count]),
