@@ -196,22 +196,22 @@ def test_sifting_bounds_from_below_and_fixes_only_what_nothing_better_hides(seed
         assert hiding_it >= search.loss * (1 - 1e-6) - 1e-6
 
 
-def test_sifting_leaves_cells_asleep_and_wakes_what_is_needed() -> None:
-    asleep = []
-    real = sifting._root
+def test_sifting_leaves_cells_inactive_and_activates_what_is_needed() -> None:
+    inactive = []
+    real = sifting._solve_root
 
     def noted(presolved: PresolvedTable, *more: Any) -> Any:
-        asleep.append(int((presolved.model.upper == 0).sum()))
+        inactive.append(int((presolved.model.upper == 0).sum()))
         return real(presolved, *more)
 
     problem = generated((8, 8), "logn", sensitive=6)
     model = Suppression().model(problem)
     expected = solve_model(model)
     with moved_by(PATHS["sifting"].moved) as patch:
-        patch.setattr(sifting, "_root", noted)
+        patch.setattr(sifting, "_solve_root", noted)
         found = solve_model(model)
-    assert asleep
-    assert asleep[0] > 8
+    assert inactive
+    assert inactive[0] > 8
     assert found.loss == pytest.approx(expected.loss)
     assert_safe(problem, found.x)
 
@@ -321,7 +321,7 @@ class Cancelling:
         return ()
 
     def accepts(self, x: np.ndarray) -> bool:
-        self.refuted(x)
+        self.find_refuting(x)
         return False
 
     def propose(self, x: np.ndarray) -> None:
