@@ -19,15 +19,15 @@ def shown_changes(problem: Problem, release: Release, cells: Mask | None = None)
         The release is of another table, or some cell shows no number.
     """
     _refuse_other_tables(problem, release)
-    asked = np.ones(len(problem.table), dtype=bool) if cells is None else cells
-    if (silent := np.flatnonzero(asked & ~release.shown)).size:
+    measured = np.ones(len(problem.table), dtype=bool) if cells is None else cells
+    if (silent := np.flatnonzero(measured & ~release.shown)).size:
         raise ReleaseError(
             "shows no number, so that its change cannot be measured",
             place=problem.table.structure.names(silent),
             remedy="measure it as suppression or as intervals",
         )
     finer = 10.0 ** (release.decimals - problem.table.decimals)
-    return np.where(asked, release.value / finer - problem.table.units, 0.0)
+    return np.where(measured, release.value / finer - problem.table.units, 0.0)
 
 
 def window_reaches(problem: Problem, release: Release) -> tuple[Floats, Floats]:

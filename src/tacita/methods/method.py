@@ -33,7 +33,7 @@ METHODS: Mapping[str, str] = {
     "adjustment": "tacita.methods.adjustment.adjustment:Adjustment",
     "mixture": "tacita.methods.mixture.mixture:Mixture",
 }
-"""Where each built-in method lives; it is imported when it is asked for."""
+"""Where each built-in method lives; it is imported on first use."""
 
 IN_WORDS = {bool: "yes or no", int: "a whole number", float: "a number", type(None): "empty"}
 

@@ -197,10 +197,12 @@ class Perturbation:
 
     def _count_changes(self, builder: ModelBuilder, changes: _PerturbedCells) -> None:
         """Add binary variables for changed cells, where these are limited or have a cost."""
-        said = self.weight_changed
-        if self.at_most is None and said is None:
+        weight = self.weight_changed
+        if self.at_most is None and weight is None:
             return
-        cost = 0.0 if said is None else read_weights(builder.problem, said, "weight_changed")[changes.cells]
+        cost = (
+            0.0 if weight is None else read_weights(builder.problem, weight, "weight_changed")[changes.cells]
+        )
         changed = builder.add_variables(changes.cells.size, cost)
         builder.add_rows([(changes.up, 1.0), (changed, -changes.room_up)], upper=0.0)
         builder.add_rows([(changes.down, 1.0), (changed, -changes.room_down)], upper=0.0)

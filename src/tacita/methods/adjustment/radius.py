@@ -21,7 +21,7 @@ from tacita.methods.protection.missed_levels import find_missed
 from tacita.problem.problem import Problem
 
 
-def choose_radius(problem: Problem, given: float | str | None, z: Units, describe_changes: Mask) -> Units:
+def choose_radius(problem: Problem, given: float | str | None, z: Units, movable: Mask) -> Units:
     """Return the radius of every ``movable`` cell, 0 for others.
 
     It is given as a number, a percentage of the published value, or a column. Without one it is the first of
@@ -35,12 +35,12 @@ def choose_radius(problem: Problem, given: float | str | None, z: Units, describ
         radius = multiply_exactly(np.abs(table.units + z), share)
     else:
         radius = read_amounts(problem, given, "radius")
-    if (wrong := np.flatnonzero(describe_changes & (radius < np.abs(z)))).size:
+    if (wrong := np.flatnonzero(movable & (radius < np.abs(z)))).size:
         raise InputError(
             f"({table.name(int(wrong[0]))}) moved farther than the announced radius",
             remedy="announce more, or limit how far cells move",
         )
-    return np.where(describe_changes, radius, 0)
+    return np.where(movable, radius, 0)
 
 
 Limits = tuple[Units, Units]

@@ -190,9 +190,9 @@ class Intervals:
         above, below = (reach[at] for reach in choose_reaches(problem, builder.draws))
         counts = self._interval_variables(builder, at)
         for sign, reach in ((UP, above), (DOWN, below)):
-            asked = np.flatnonzero(reach)
-            attacker, signs = np.full(asked.size, OUTSIDER), np.full(asked.size, sign, dtype=np.int8)
-            builder.add_requirements(Requirements(attacker, at[asked], signs, reach[asked], counts[asked]))
+            needed = np.flatnonzero(reach)
+            attacker, signs = np.full(needed.size, OUTSIDER), np.full(needed.size, sign, dtype=np.int8)
+            builder.add_requirements(Requirements(attacker, at[needed], signs, reach[needed], counts[needed]))
         return above, below
 
     def _interval_variables(self, builder: ModelBuilder, at: Cells) -> Cells:
@@ -216,21 +216,21 @@ class Intervals:
     def _count(self, builder: ModelBuilder, at: Cells, sides: list[_EndVariables], width: int) -> None:
         """Add binary variables for cells that are intervals, and the rows that depend on them."""
         problem, switch = builder.problem, builder.switch[at]
-        said, hide = self.weight_interval, problem.must_hide[at]
-        cost = 0.0 if said is None else read_weights(problem, said, "weight_interval")[at]
+        weight, hide = self.weight_interval, problem.must_hide[at]
+        cost = 0.0 if weight is None else read_weights(problem, weight, "weight_interval")[at]
         surely = (hide | problem.levels.sensitive[at]) & (switch == NO_SWITCH)
         is_interval = builder.add_variables(at.size, cost, lower=surely)
         for side in sides:
             builder.add_rows([(side.end, 1.0), (is_interval, -side.most)], upper=0.0)
         either = np.flatnonzero(hide & (switch != NO_SWITCH))
         builder.add_rows([(is_interval[either], 1.0), (switch[either], 1.0)], lower=1.0)
-        asked = np.where(hide, max(width, problem.table.unit), width)
+        needed = np.where(hide, max(width, problem.table.unit), width)
         builder.add_rows(
-            [*((side.end, 1.0) for side in sides), (is_interval, -asked / builder.scale)], lower=0.0
+            [*((side.end, 1.0) for side in sides), (is_interval, -needed / builder.scale)], lower=0.0
         )
-        wide = np.flatnonzero(asked)
+        wide = np.flatnonzero(needed)
         attacker, sign = np.full(wide.size, OUTSIDER), np.full(wide.size, SLIDING, dtype=np.int8)
-        builder.add_requirements(Requirements(attacker, at[wide], sign, asked[wide], is_interval[wide]))
+        builder.add_requirements(Requirements(attacker, at[wide], sign, needed[wide], is_interval[wide]))
         if self.at_most is not None:
             builder.limit_sum(is_interval, -np.inf, self.at_most)
 

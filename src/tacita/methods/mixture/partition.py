@@ -49,12 +49,12 @@ ALTERNATIVES = {Suppression, Intervals}
 KINDS = {Suppression, Intervals, Rounding, Perturbation}
 
 
-def parse_parts(said: Parts) -> tuple[tuple[Where, PartMethods], ...]:
+def parse_parts(text: Parts) -> tuple[tuple[Where, PartMethods], ...]:
     """Return parts as pairs of cells and methods, from text, a mapping or a list of pairs."""
-    if isinstance(said, str):
-        pairs: list[tuple[Where, Any]] = [_parse_part(part) for part in split_text(said, ",")]
+    if isinstance(text, str):
+        pairs: list[tuple[Where, Any]] = [_parse_part(part) for part in split_text(text, ",")]
     else:
-        pairs = list(said.items() if isinstance(said, Mapping) else said)
+        pairs = list(text.items() if isinstance(text, Mapping) else text)
     if not pairs:
         raise InputError("a mixture needs at least one part", remedy="such as 'rest: suppression'")
     return tuple((where, _parse_methods(how)) for where, how in pairs)
@@ -163,8 +163,8 @@ def _select(problem: Problem, where: Where, free: Mask) -> Mask:
         return np.asarray(table.structure.is_total == (where == "totals"))
     if where == "sensitive":
         return problem.levels.sensitive
-    name, equals, said = where.partition("=")
-    name, codes = unquoted(name), [unquoted(code) for code in split_text(said, "/")]
+    name, equals, text = where.partition("=")
+    name, codes = unquoted(name), [unquoted(code) for code in split_text(text, "/")]
     for d, dimension in enumerate(table.structure.dimensions):
         if equals and dimension.name == name:
             wanted = dimension.representative[[dimension.index(code) for code in codes]]

@@ -97,13 +97,13 @@ class AffineEntries:
         self._columns.append(columns)
         self._values.append(np.broadcast_to(np.asarray(values, dtype=np.float64), rows.shape))
 
-    def affine(self, base: Floats, add_variables: int) -> Affine:
+    def affine(self, base: Floats, n_variables: int) -> Affine:
         from scipy.sparse import csr_array
 
         nothing: list[Cells] = [np.zeros(0, dtype=np.int64)]
         rows, columns = np.concatenate(self._rows + nothing), np.concatenate(self._columns + nothing)
         values = np.concatenate([*self._values, np.zeros(0)])
-        return Affine(base, csr_array((values, (rows, columns)), shape=(base.size, add_variables)))
+        return Affine(base, csr_array((values, (rows, columns)), shape=(base.size, n_variables)))
 
 
 class ModelBuilder:
@@ -157,14 +157,14 @@ class ModelBuilder:
         """Add a row per position of the terms: ``lower <= sum of coefficient * variable <= upper``."""
         count = terms[0][0].size
         rows = np.arange(self._n_rows, self._n_rows + count)
-        for add_variables, coefficients in terms:
-            self._rows.add(rows, add_variables, coefficients)
+        for columns, coefficients in terms:
+            self._rows.add(rows, columns, coefficients)
         self._row_bounds.append((_broadcast(lower, count), _broadcast(upper, count)))
         self._n_rows += count
 
-    def limit_sum(self, add_variables: Cells, least: float, most: float) -> None:
+    def limit_sum(self, columns: Cells, least: float, most: float) -> None:
         """Add one row ``least <= sum of variables <= most``."""
-        self._rows.add(np.full(add_variables.size, self._n_rows), add_variables, 1.0)
+        self._rows.add(np.full(columns.size, self._n_rows), columns, 1.0)
         self._row_bounds.append((np.array([least]), np.array([most])))
         self._n_rows += 1
 
@@ -186,29 +186,29 @@ class ModelBuilder:
         self._bases[1, cells] = radius - np.asarray(moved)
         self._bases[2, cells] = moved
 
-    def move(self, cells: Cells, add_variables: Cells, units: ArrayLike) -> None:
+    def move(self, cells: Cells, columns: Cells, units: ArrayLike) -> None:
         """Move the published numbers of cells, and their windows, by ``units`` times a variable."""
         amount = np.asarray(units, dtype=np.float64)
-        self._above.add(cells, add_variables, amount)
-        self._below.add(cells, add_variables, -amount)
-        self._moved.add(cells, add_variables, amount)
+        self._above.add(cells, columns, amount)
+        self._below.add(cells, columns, -amount)
+        self._moved.add(cells, columns, amount)
 
     def close(self, cells: Cells) -> None:
         """Remove the windows of published numbers; :meth:`open` adds them again."""
         self._bases[:2, cells] = 0.0
 
-    def open(self, cells: Cells, add_variables: Cells, radius: Units) -> None:
+    def open(self, cells: Cells, columns: Cells, radius: Units) -> None:
         """Add windows of a radius to cells where a variable is 1."""
-        self._above.add(cells, add_variables, radius)
-        self._below.add(cells, add_variables, radius)
+        self._above.add(cells, columns, radius)
+        self._below.add(cells, columns, radius)
 
     def add_requirements(self, requirements: Requirements) -> None:
         """Add requirements, such as those that hold only where a variable is 1."""
         self._requirements.append(requirements)
 
-    def add_remark(self, add_remark: str, assumption: str = "") -> None:
+    def add_remark(self, text: str, assumption: str = "") -> None:
         """Add a remark for the outcome, once, and an assumption that protection rests on."""
-        self._remarks[add_remark] = None
+        self._remarks[text] = None
         self._assumptions |= dict.fromkeys(filter(None, [assumption]))
 
     def extend_ends(self, cells: Cells) -> None:

@@ -70,7 +70,7 @@ def solve_release(
 
 
 def solve_with_draws(
-    add_to_model: Callable[[Draws], ReleaseModel],
+    build: Callable[[Draws], ReleaseModel],
     made_by: Mapping[str, Any],
     run: Run | None,
     remedy: str,
@@ -79,7 +79,7 @@ def solve_with_draws(
     """Return the release of a model with random distances, of smaller ones where these are infeasible."""
     run = run or Run()
     for draws in Draws(run.seed).shrinking():
-        built = add_to_model(draws)
+        built = build(draws)
         try:
             return solve_release(built, made_by, run, remedy, None if start is None else start(draws))
         except InfeasibleError:

@@ -35,14 +35,14 @@ def tighten_intervals(built: ReleaseModel, x: Floats, run: Run) -> Floats:
     moves = AttackerMoves(table, *reaches, built.scale)
     attained = np.zeros((2, len(table)))
     drawn = x.copy()
-    for side, way, ends in ((0, UP, built.end_above), (1, DOWN, built.end_below)):
+    for side, sign, ends in ((0, UP, built.end_above), (1, DOWN, built.end_below)):
         for cell in cells[ends[cells] != NO_VARIABLE].tolist():
             units = x[ends[cell]] * built.scale
             if units <= 0 or attained[side, cell] >= units * (1 - TELLING):
                 continue
             if run.over:
                 return drawn
-            farthest, move = moves.farthest(cell, way, run)
+            farthest, move = moves.farthest(cell, sign, run)
             if move.size:
                 attained[:, moves.cells] = np.maximum(attained[:, moves.cells], [move, -move])
             if farthest < units * (1 - TELLING):

@@ -39,17 +39,17 @@ def _add_move(model: Model, requirement: Requirements) -> Model:
     from scipy.sparse import csr_array, hstack, vstack
 
     step, level, sign = model.problem.table.unit, int(requirement.level[0]), int(requirement.sign[0])
-    ways = (UP, DOWN) if sign == SLIDING else (sign,)
+    signs = (UP, DOWN) if sign == SLIDING else (sign,)
     up, down = (
         np.floor(np.minimum(known, LONGEST * level) / step)
         for known in room(model.problem, int(requirement.attacker[0]))
     )
-    n, added = up.size, up.size * len(ways)
+    n, added = up.size, up.size * len(signs)
     size = model.size + added
-    firsts = model.size + n * np.arange(len(ways))
+    firsts = model.size + n * np.arange(len(signs))
     blocks = [block for first in firsts for block in _confine(model, first + np.arange(n), up, down, size)]
     target = csr_array(
-        (np.array(ways, dtype=np.float64), (np.zeros(len(ways), int), firsts + int(requirement.cell[0]))),
+        (np.array(signs, dtype=np.float64), (np.zeros(len(signs), int), firsts + int(requirement.cell[0]))),
         shape=(1, size),
     )
     asked = level / step
@@ -60,8 +60,8 @@ def _add_move(model: Model, requirement: Requirements) -> Model:
     return replace(
         model,
         cost=np.concatenate([model.cost, np.zeros(added)]),
-        lower=np.concatenate([model.lower, np.tile(-down, len(ways))]),
-        upper=np.concatenate([model.upper, np.tile(up, len(ways))]),
+        lower=np.concatenate([model.lower, np.tile(-down, len(signs))]),
+        upper=np.concatenate([model.upper, np.tile(up, len(signs))]),
         integer=np.concatenate([model.integer, np.ones(added, dtype=bool)]),
         rows=csr_array(vstack([own, *(rows for rows, _, _ in blocks), target])),
         row_lower=np.concatenate([model.row_lower, *(least for _, least, _ in blocks), [asked]]),

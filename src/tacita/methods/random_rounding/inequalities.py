@@ -133,8 +133,8 @@ def _terms_of_attacker(
         if run.over:
             return
         total = (0.0, np.zeros(cells.size), np.zeros(cells.size))
-        for way in (UP, DOWN) if requirements.sign[d] == SLIDING else (int(requirements.sign[d]),):
-            c = duals.coefficients(int(requirements.cell[d]), way, run)
+        for sign in (UP, DOWN) if requirements.sign[d] == SLIDING else (int(requirements.sign[d]),):
+            c = duals.coefficients(int(requirements.cell[d]), sign, run)
             rising, falling = np.maximum(c, 0.0), np.maximum(-c, 0.0)
             others = float((rising * above + falling * below).sum())
             if_down, if_up = (
@@ -156,10 +156,10 @@ class _DualCoefficients:
             nothing = np.zeros(self._matrix.shape[0])
             self._session = Session(LinearProgram.of_equations(self._matrix, -below, above, nothing))
 
-    def coefficients(self, cell: int, way: int, run: Run) -> Floats:
+    def coefficients(self, cell: int, sign: int, run: Run) -> Floats:
         """Return ``c = s e_p + M' g``."""
         c = np.zeros(self._matrix.shape[1])
-        if self._session is not None and self._session.find_extreme(cell, way, run).status is Ended.OPTIMAL:
+        if self._session is not None and self._session.find_extreme(cell, sign, run).status is Ended.OPTIMAL:
             c = np.asarray(self._matrix.T @ self._session.duals())
-        c[cell] += way
+        c[cell] += sign
         return np.where(np.abs(c) > NEGLIGIBLE, c, 0.0)

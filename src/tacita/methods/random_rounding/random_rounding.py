@@ -170,8 +170,8 @@ class RandomRounding:
         best, bound = search.find_best() if self.prefer == "loss" else search.find_first()
         if not all_of_them and self.prefer == "loss":
             # Roundings that were not drawn may lose less, but none less than the nearest multiples.
-            find_nearest = task.residue * 2 > task.base
-            bound = min(bound, float(task.losses(find_nearest[None, :])[0]))
+            nearest = task.residue * 2 > task.base
+            bound = min(bound, float(task.losses(nearest[None, :])[0]))
         # Once the time is over levels are not checked any more.
         proven = best.loss - bound <= NOISE * best.loss and not run.over
         remarks = [
@@ -244,10 +244,10 @@ class RandomRounding:
 
 def _drop_excluded(task: RandomRoundingTask, roundings: Roundings, needed: Inequalities) -> Roundings:
     """Return the roundings that meet every protection inequality; raise an error if there are none."""
-    are_met = needed.are_met(roundings)
-    kept = roundings[are_met.all(axis=1)]
+    met = needed.are_met(roundings)
+    kept = roundings[met.all(axis=1)]
     if not len(kept):
-        worst = np.argsort(are_met.sum(axis=0), kind="stable")[:1]
+        worst = np.argsort(met.sum(axis=0), kind="stable")[:1]
         raise _too_certain_error(task, needed.requirements[worst], "every rounding that was looked at leaves")
     return kept
 

@@ -56,14 +56,14 @@ ONLY_THE_BASE = ReaderKnowledge()
 
 
 def choose_bases(
-    problem: Problem, said: float | str | None, cells: Mask, readers: ReaderKnowledge = ONLY_THE_BASE
+    problem: Problem, given: float | str | None, cells: Mask, readers: ReaderKnowledge = ONLY_THE_BASE
 ) -> Units:
     """Return the base of every cell in units: given, a column, or the first round number that can protect."""
     table = problem.table
-    if said is None:
+    if given is None:
         base = np.full(len(table), _round_base(problem, cells, readers))
     else:
-        base = read_amounts(problem, said, "base")
+        base = read_amounts(problem, given, "base")
         if (wrong := np.flatnonzero(cells & (base == 0))).size:
             raise InputError(f"option 'base' is zero for ({table.name(int(wrong[0]))})", remedy="use more")
         base = np.where(cells, base, 1)

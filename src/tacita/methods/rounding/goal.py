@@ -64,7 +64,7 @@ class RoundingGoal:
         return float(self.of(np.arange(moved.size), moved).sum())
 
 
-def parse_goal(problem: Problem, said: str, power: float, weight: str, margins: bool) -> RoundingGoal:
+def parse_goal(problem: Problem, objective: str, power: float, weight: str, margins: bool) -> RoundingGoal:
     """Return the goal of the options, checked."""
     table = problem.table
     one, total = 10.0**table.decimals, table.structure.is_total
@@ -73,9 +73,9 @@ def parse_goal(problem: Problem, said: str, power: float, weight: str, margins: 
     each = read_weights(problem, weight, "weight")
     if not margins:
         each = np.where(total, 0.0, each)
-    if said == "distance":
+    if objective == "distance":
         return RoundingGoal(each, power, one)
-    if said == "mean":
+    if objective == "mean":
         part = np.zeros(len(table), dtype=bool)
         part[table.equations.cells[table.equations.coefficients > 0]] = True
         tops = np.flatnonzero(total & ~part)
@@ -86,13 +86,13 @@ def parse_goal(problem: Problem, said: str, power: float, weight: str, margins: 
                 options=("objective=distance",),
             )
         return RoundingGoal(each, power, one, top=int(tops[0]), inner=int((~total).sum()))
-    if said not in table.columns:
+    if objective not in table.columns:
         known = [*KINDS, *table.columns]
         raise InputError(
-            f"option 'objective': there is no column '{said}'{did_you_mean(said, known)}; use 'distance', "
-            "'mean', or name a column of the table"
+            f"option 'objective': there is no column '{objective}'{did_you_mean(objective, known)}",
+            remedy="use 'distance', 'mean', or name a column of the table",
         )
-    slope = np.asarray(table.columns[said], dtype=np.float64)
+    slope = np.asarray(table.columns[objective], dtype=np.float64)
     if (wrong := np.flatnonzero(~np.isfinite(slope))).size:
-        raise InputError(f"column '{said}' has no number for ({table.name(int(wrong[0]))})")
+        raise InputError(f"column '{objective}' has no number for ({table.name(int(wrong[0]))})")
     return RoundingGoal(each, power, one, slope=slope)

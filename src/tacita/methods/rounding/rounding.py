@@ -126,13 +126,13 @@ class Rounding:
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Return a rounded table that adds up and, if ``protected``, meets every level of every attacker."""
         run = start_run(problem, run)
-        asked = problem if self.protected else _drop_levels(problem)
+        stripped = problem if self.protected else _drop_levels(problem)
         try:
-            release = self._round(asked, 0, run)
+            release = self._round(stripped, 0, run)
         except InfeasibleError:
             if not self.steps:
                 raise
-            release = self._round(asked, self.steps, run)
+            release = self._round(stripped, self.steps, run)
         return self._add_remarks(problem, release, run)
 
     def _add_remarks(self, problem: Problem, release: Release, run: Run) -> Release:

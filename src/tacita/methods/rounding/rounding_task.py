@@ -144,7 +144,7 @@ class RoundingTask:
         builder.show_numbers(np.flatnonzero(self.cells), Mark.ROUNDED, radius[self.cells])
         at = np.flatnonzero(self.cells & ~problem.must_publish & (units > floor) & (radius > 0))
         builder.close(at)
-        ways = []
+        choices = []
         for end in (floor + self.base, floor):
             move = (end - units)[at]
             taken = builder.add_variables(
@@ -152,10 +152,10 @@ class RoundingTask:
             )
             builder.move(at, taken, move)
             builder.open(at, taken, radius[at])
-            ways.append((taken, 1.0))
+            choices.append((taken, 1.0))
         sure = 0.0 if self.given is None else (self.given[at] != FREE).astype(np.float64)
-        builder.add_rows(ways, lower=sure, upper=1.0)
-        builder.limit_sum(np.concatenate([taken for taken, _ in ways]), -np.inf, at_most)
+        builder.add_rows(choices, lower=sure, upper=1.0)
+        builder.limit_sum(np.concatenate([taken for taken, _ in choices]), -np.inf, at_most)
 
     def _may_become(self, at: Cells, value: Units) -> Mask:
         """Return whether cells may be published as ``value``."""

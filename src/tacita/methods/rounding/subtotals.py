@@ -64,15 +64,15 @@ class Subtotal:
     cells: Cells
 
 
-def parse_subtotals(table: Table, said: str) -> tuple[Subtotal, ...]:
+def parse_subtotals(table: Table, text: str) -> tuple[Subtotal, ...]:
     """Return the groups of an option; sums of a single cell are no groups."""
     structure = table.structure
     if not structure.dimensions:
         raise InputError("option 'subtotals' names codes, and this table has none", remedy="leave it out")
-    found = [group for phrase in split_text(said, ";") for group in _parse_groups(structure, phrase)]
+    found = [group for phrase in split_text(text, ";") for group in _parse_groups(structure, phrase)]
     if not found:
         raise InputError(
-            f"option 'subtotals': '{said}' adds up no cells", remedy="write such as 'region=A+B'"
+            f"option 'subtotals': '{text}' adds up no cells", remedy="write such as 'region=A+B'"
         )
     return tuple(found)
 
@@ -82,7 +82,7 @@ def _parse_groups(structure: Structure, phrase: str) -> list[Subtotal]:
     position = {d.name: k for k, d in enumerate(dimensions)}
     named: dict[int, list[list[str]]] = {}
     for piece in split_text(phrase, ","):
-        name, equals, said = piece.partition("=")
+        name, equals, text = piece.partition("=")
         if not equals or unquoted(name) not in position:
             hint = did_you_mean(unquoted(name), position)
             raise InputError(
@@ -90,7 +90,7 @@ def _parse_groups(structure: Structure, phrase: str) -> list[Subtotal]:
                 remedy=f"write NAME=CODE+CODE with one of {', '.join(position)}",
             )
         at = position[unquoted(name)]
-        sums = [[unquoted(code) for code in split_text(choice, "+")] for choice in split_text(said, "|")]
+        sums = [[unquoted(code) for code in split_text(choice, "+")] for choice in split_text(text, "|")]
         if at in named:
             raise InputError(
                 f"option 'subtotals': '{phrase}' names {unquoted(name)} twice",

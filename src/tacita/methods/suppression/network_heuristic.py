@@ -84,24 +84,24 @@ class _Routes:
             return self._find_flow(attacker, cell, sign, level, hidden)
         for share in SHARES:
             upwards = round(share * level)
-            parts = [(way, amount) for way, amount in ((UP, upwards), (DOWN, level - upwards)) if amount]
-            used = [self._find_flow(attacker, cell, way, amount, hidden) for way, amount in parts]
+            parts = [(sign, amount) for sign, amount in ((UP, upwards), (DOWN, level - upwards)) if amount]
+            used = [self._find_flow(attacker, cell, sign, amount, hidden) for sign, amount in parts]
             if all(cells is not None for cells in used):
                 return np.asarray(np.any([cells for cells in used if cells is not None], axis=0))
         return None
 
-    def _find_flow(self, attacker: int, cell: int, way: int, amount: int, hidden: Mask) -> Mask | None:
+    def _find_flow(self, attacker: int, cell: int, sign: int, amount: int, hidden: Mask) -> Mask | None:
         network, model = self.network, self.model
         up, down = room(model.problem, attacker)
-        if (up if way == UP else down)[cell] < amount:
+        if (up if sign == UP else down)[cell] < amount:
             return None
         usable = (hidden | (model.upper > 0)) & ~self._closed
         usable[cell] = False
         capacity = np.where(np.tile(usable, 2), np.minimum(np.concatenate([up, down]), amount), 0.0)
         cost: Floats = np.where(hidden, self._negligible, np.maximum(model.cost, self._negligible))
         supply = np.zeros(network.n_nodes, dtype=np.int64)
-        supply[network.head[cell]] += way * amount
-        supply[network.tail[cell]] -= way * amount
+        supply[network.head[cell]] += sign * amount
+        supply[network.tail[cell]] -= sign * amount
         flow = find_cheapest_flow(
             network.n_nodes,
             np.concatenate([network.tail, network.head]),

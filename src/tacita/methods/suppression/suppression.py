@@ -226,9 +226,9 @@ class Suppression:
         for (sign, level), farthest in zip(
             self._conditional_levels(problem), (up, down, up + down), strict=True
         ):
-            asked = may_be_hidden & (level > 0)
-            published |= asked & (stuck | (level > farthest))
-            cells = np.flatnonzero(asked & ~stuck)
+            conditional = may_be_hidden & (level > 0)
+            published |= conditional & (stuck | (level > farthest))
+            cells = np.flatnonzero(conditional & ~stuck)
             attacker, signs = np.full(cells.size, OUTSIDER), np.full(cells.size, sign, dtype=np.int8)
             requirements.append(Requirements(attacker, cells, signs, level[cells], cells))
         if (wrong := np.flatnonzero(published & problem.must_hide)).size:
@@ -270,16 +270,16 @@ def complete_pattern(model: Model, hidden: Mask, run: Run, clean: bool = True) -
     """
     presolved, requirements = PresolvedTable.of(model), model.requirements
     requirements = requirements[presolved.position[requirements.cell] >= 0]
-    cells, kept = presolved.switch, model.lower[presolved.switch] > 0
-    price = np.where(model.upper[cells] > 0, model.cost[cells], np.inf)
+    cells, forced = presolved.switch, model.lower[presolved.switch] > 0
+    cost = np.where(model.upper[cells] > 0, model.cost[cells], np.inf)
     patterns = make_patterns(presolved, requirements, run)
     try:
         built = patterns.build(
-            kept | (hidden[cells] & np.isfinite(price)), price, np.argsort(-requirements.level, kind="stable")
+            forced | (hidden[cells] & np.isfinite(cost)), cost, np.argsort(-requirements.level, kind="stable")
         )
         if built is None:
             return None
-        built = patterns.clean(built, kept, price) if clean else built
+        built = patterns.clean(built, forced, cost) if clean else built
     except StoppedError:
         return None
     x = model.lower.copy()
@@ -292,8 +292,8 @@ def _solve(model: Model, run: Run, start: Floats | None, explained: Model) -> So
     there is none, the error names a conflict in the model ``explained``.
     """
     table, grown, missing = model.problem.table, model, model.requirements[:0]
-    only_whole = table.whole and Network.of(table.equations.matrix.tocsc()) is None
-    least = 0 if only_whole else COARSE
+    only_integer = table.whole and Network.of(table.equations.matrix.tocsc()) is None
+    least = 0 if only_integer else COARSE
     for _ in range(MOST_ROUNDS):
         try:
             solution = solve_scaled(grown, run, start)
@@ -301,19 +301,19 @@ def _solve(model: Model, run: Run, start: Floats | None, explained: Model) -> So
             if grown is not model:
                 break
             raise explain_infeasibility(explained, run) from None
-        if only_whole or model.requirements.level.max(initial=0) >= COARSE:
+        if only_integer or model.requirements.level.max(initial=0) >= COARSE:
             missing = find_unmet(model, np.rint(solution.x[: model.size]), table.unit, run, least)
             if run.over and solution.status:
                 # The check may have ended early: the audit decides.
                 solution = replace(solution, status=Status.FEASIBLE)
         if not len(missing):
             return solution
-        grown = add_integer_moves(grown, missing) if only_whole else _exclude_pattern(grown, solution.x)
+        grown = add_integer_moves(grown, missing) if only_integer else _exclude_pattern(grown, solution.x)
         start = None
     cells = table.structure.names(np.unique(missing.cell))
     why = "protected by fractions alone, which a reader who knows that cells are counts rules out"
     raise InfeasibleError(
-        why if only_whole else "protected only up to rounding errors",
+        why if only_integer else "protected only up to rounding errors",
         place=cells,
         remedy="Lower the levels, or allow more cells to be hidden.",
     )

@@ -37,9 +37,9 @@ def balance_greedily(balance: Balance, choice: DirectionChoice) -> Mask:
     up = choice.can_rise.copy()
     free = np.flatnonzero(choice.can_rise & choice.can_fall)
     columns = balance.forced.tocsc()
-    repair_or_improve = np.where(choice.can_rise, balance.up, balance.down)
-    repair_or_improve[free] = 0.0
-    out = np.asarray(balance.forced @ repair_or_improve) + balance.offset
+    decided = np.where(choice.can_rise, balance.up, balance.down)
+    decided[free] = 0.0
+    out = np.asarray(balance.forced @ decided) + balance.offset
     for p in free[np.argsort(-(balance.up - balance.down)[free], kind="stable")]:
         span = slice(columns.indptr[p], columns.indptr[p + 1])
         rows, entry = columns.indices[span], columns.data[span]

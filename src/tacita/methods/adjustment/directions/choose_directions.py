@@ -157,7 +157,7 @@ class _DirectionSearch:
         self.losses = make_losses(self.linear, choice)
         self.bound = self.balance.bound(choice)
 
-    # ------------------------------------------------------------ ways
+    # ------------------------------------------------------------ searches
 
     def make_start(self, how: How, sizes: Units | None = None) -> Mask:
         """Return the first directions of a search."""
@@ -197,9 +197,9 @@ class _DirectionSearch:
                 run.report("directions", seed, starts, incumbent=best.loss.value, bound=self.bound)
                 if run.over or (_is_met(best.loss.value, self.bound) and not best.loss.missed):
                     break
-                anneal_steps = anneal(self.balance, choice, best.up, run, seed)
+                annealed = anneal(self.balance, choice, best.up, run, seed)
                 try:
-                    other = FlipSearch(self.linear, choice, self.losses, anneal_steps, run)
+                    other = FlipSearch(self.linear, choice, self.losses, annealed, run)
                 except StoppedError:
                     break
                 other.descend()

@@ -133,7 +133,7 @@ class DirectionProgram:
         own = scales.cell[c.cells]
         beyond_up = (self._finite_limits(c.up_most, c.can_rise) - least_up) / own
         beyond_down = (self._finite_limits(c.down_most, c.can_fall) - least_down) / own
-        repair_or_improve = np.asarray(scales.forced @ -least_down)
+        fixed = np.asarray(scales.forced @ -least_down)
         at = csr_array((np.ones(lay.choices), (np.arange(lay.choices), c.cells)), (lay.choices, lay.n))
         nothing = csr_array((lay.choices, lay.equations))
         body = block_array(
@@ -146,13 +146,13 @@ class DirectionProgram:
             format="csr",
         )
         empty, ending = np.zeros(lay.choices), np.full(lay.choices, -np.inf)
-        balance_greedily = np.zeros(lay.equations)
-        row_lower = np.concatenate([scales.least - repair_or_improve, ending, ending, balance_greedily])
-        row_upper = np.concatenate([scales.most - repair_or_improve, empty, beyond_down, balance_greedily])
+        zero = np.zeros(lay.equations)
+        row_lower = np.concatenate([scales.least - fixed, ending, ending, zero])
+        row_upper = np.concatenate([scales.most - fixed, empty, beyond_down, zero])
         lower, upper = self._bounds(beyond_up, beyond_down)
-        flow_cost = weight[c.cells] / own
-        cost = np.concatenate([weight, weight, flow_cost * (least_up - least_down), np.zeros(lay.equations)])
-        self.constant = float((flow_cost * least_down).sum())
+        unit_cost = weight[c.cells] / own
+        cost = np.concatenate([weight, weight, unit_cost * (least_up - least_down), np.zeros(lay.equations)])
+        self.constant = float((unit_cost * least_down).sum())
         integer = np.zeros(lay.size, dtype=bool)
         integer[lay.y] = True
         return IntegerProgram(cost, lower, upper, csr_array(body), row_lower, row_upper, integer)

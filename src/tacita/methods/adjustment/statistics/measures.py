@@ -211,8 +211,8 @@ def _measure_single(name: str, column: _Column) -> Single:
         return column.variance_before * scale, common * scale, a * (scale / size)
     spread = sqrt(column.variance_before * column.variance)
     correlation = _divide(common, spread)
-    search_segment = a * _divide(1.0, spread) - x * _divide(correlation, column.variance)
-    return 1.0, correlation, search_segment / size
+    derivative = a * _divide(1.0, spread) - x * _divide(correlation, column.variance)
+    return 1.0, correlation, derivative / size
 
 
 def _measure_pair(name: str, one: _Column, other: _Column) -> Pair:

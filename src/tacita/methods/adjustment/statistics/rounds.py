@@ -102,7 +102,7 @@ class RoundState:
 
     @property
     def worst(self) -> float:
-        return max((make_target.ratio for make_target in self.targets), default=0.0)
+        return max((target.ratio for target in self.targets), default=0.0)
 
     @property
     def preserved(self) -> bool:
