@@ -202,7 +202,7 @@ class Adjustment:
                 raise
             if not self.shortfall:
                 remedy, options = self._remedy(problem, run)
-                raise InfeasibleError(str(error).rstrip("."), remedy=remedy, options=options) from None
+                raise error.with_remedy(remedy, *options) from None
         return self._solve_with_shortfall(problem, task, run)
 
     def _is_feasible(self, problem: Problem, task: AdjustmentTask, run: Run) -> bool:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tacita.core.exact import Cells, Floats, Mask, Units
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -105,6 +105,22 @@ class AdjustmentTask:
         upper[choice.cells] = np.where(up, choice.up_most, -choice.down_least)
         return replace(self, lower=lower, upper=upper, choice=None)
 
+    def in_steps(self) -> AdjustmentTask:
+        """Return the task with bounds that are multiples of its step, as published changes are."""
+        step, choice = self.step, self.choice
+        if step == 1:
+            return self
+        if choice is not None:
+            choice = DirectionChoice(
+                choice.cells,
+                -(-choice.up_least // step) * step,
+                _floor(choice.up_most, step),
+                -(-choice.down_least // step) * step,
+                _floor(choice.down_most, step),
+            )
+        lower, upper = -_floor(-self.lower, step), _floor(self.upper, step)
+        return replace(self, lower=lower, upper=upper, choice=choice)
+
     def loss(self, z: Floats | Units, norm: Norm | None = None) -> float:
         """Return the loss of changes in a norm, by default the task's own."""
         change = np.abs(np.asarray(z, dtype=np.float64)) / self.one
@@ -118,6 +134,10 @@ class AdjustmentTask:
         # A quotient instead of the difference, in which a small change would cancel.
         root = np.sqrt(self.delta**2 + change**2)
         return float((self.weight * change**2 / (root + self.delta)).sum())
+
+
+def _floor(units: Units, step: int) -> Units:
+    return np.where(np.abs(units) < UNBOUNDED, units // step * step, units)
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,7 +50,7 @@ def solve_release(
         try:
             solution = solve_scaled(model, run, first)
         except InfeasibleError as error:
-            raise InfeasibleError(str(error).rstrip("."), remedy=remedy, options=error.options) from None
+            raise error.with_remedy(remedy) from None
         x = _round_to_steps(built, solution.x[: built.model.size], hair)
         if not _needs_check(built):
             break

@@ -124,7 +124,7 @@ class RandomRounding:
         """
         run = start_run(problem, run)
         self._refuse_totals(problem)
-        reasons = []
+        errors = []
         for base in self._bases(problem):
             task = RandomRoundingTask.of(
                 problem, base, self.below, self.above, self.margins == "announced", self.readers == "method"
@@ -133,9 +133,10 @@ class RandomRounding:
             try:
                 return self._solve_base(task, run)
             except InfeasibleError as error:
-                reasons.append(str(error))
-        others = f" (None of {len(reasons):,} bases does better.)" if len(reasons) > 1 else ""
-        raise InfeasibleError(reasons[0] + others)
+                errors.append(error)
+        if len(errors) > 1:
+            raise errors[0].with_remedy(f"(None of {len(errors):,} bases does better.)")
+        raise errors[0]
 
     def _refuse_totals(self, problem: Problem) -> None:
         totals = problem.sensitive[problem.table.structure.is_total[problem.sensitive]]

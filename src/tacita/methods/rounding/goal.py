@@ -68,8 +68,6 @@ def parse_goal(problem: Problem, objective: str, power: float, weight: str, marg
     """Return the goal of the options, checked."""
     table = problem.table
     one, total = 10.0**table.decimals, table.structure.is_total
-    if not power >= 1 or not np.isfinite(power):
-        raise InputError(f"option 'power' is {power:g}; a distance needs a power of 1 or more")
     each = read_weights(problem, weight, "weight")
     if not margins:
         each = np.where(total, 0.0, each)

@@ -31,7 +31,7 @@ from tacita.core.run import Run
 from tacita.core.words import pluralize
 from tacita.engine.model import Model
 from tacita.methods.measuring import shown_changes
-from tacita.methods.method import option
+from tacita.methods.method import check_words, option
 from tacita.methods.modelling.model_builder import ModelBuilder, ReleaseModel, refuse_published_secrets
 from tacita.methods.modelling.solve_release import solve_release
 from tacita.methods.protection.known_sums import find_missed_with_sums
@@ -100,7 +100,8 @@ class Rounding:
     def __post_init__(self) -> None:
         if self.subtotals is not None and not isinstance(self.subtotals, str):
             object.__setattr__(self, "subtotals", format_subtotals(self.subtotals))
-        if not self.power >= 1:
+        check_words(self)
+        if not 1 <= self.power < np.inf:
             raise InputError(f"option 'power' is {self.power:g}; a distance needs a power of 1 or more")
         if not 0 <= self.steps <= MOST_STEPS:
             raise InputError(f"option 'steps' is {self.steps}; cells can go 0 to {MOST_STEPS} bases farther")

@@ -45,7 +45,7 @@ from tacita.engine.model import Affine, Model
 from tacita.engine.search.conflict import explain_infeasibility
 from tacita.engine.search.proposals import make_patterns
 from tacita.methods.measuring import inexact_cells
-from tacita.methods.method import option
+from tacita.methods.method import check_words, option
 from tacita.methods.modelling.scaled_losses import solve_scaled
 from tacita.methods.options.per_cell import read_amounts
 from tacita.methods.protection.attacker_moves import find_unmet
@@ -105,6 +105,7 @@ class Suppression:
     cost_noise: float = option(0.0, COST_NOISE_HELP)
 
     def __post_init__(self) -> None:
+        check_words(self)
         check_cost_noise(self.cost_noise)
 
     def model(self, problem: Problem) -> Model:

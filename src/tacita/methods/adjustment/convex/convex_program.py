@@ -133,12 +133,7 @@ class ConvexProgram:
 
     def losses(self, x: Floats) -> Floats:
         """Return ``w phi(x)`` per cell: their sum is the loss, for ``linf`` their maximum."""
-        size = np.abs(x)
-        if self.norm == "l2":
-            return np.asarray(self.weight * size**2)
-        if self.norm == "huber":
-            return np.asarray(self.weight * size**2 / (np.hypot(self.delta, size) + self.delta))
-        return np.asarray(self.weight * size)
+        return cell_losses(self.norm, self.delta, self.weight, np.abs(x))
 
     def loss(self, x: Floats) -> float:
         losses = self.losses(x)
@@ -241,6 +236,15 @@ class ConvexProgram:
         t = min(max(least, float(turn[order[turned[0]]])), max(value, least)) if turned.size else least
         room = np.divide(t, self.weight, out=np.full(cap.size, np.inf), where=heavy)
         return t - float((strength * np.where(strength > 0.0, np.minimum(cap, room), 0.0)).sum())
+
+
+def cell_losses(norm: Norm, delta: float, weight: Floats, size: Floats) -> Floats:
+    """Return ``w phi`` per cell of absolute changes in values."""
+    if norm == "l2":
+        return np.asarray(weight * size**2)
+    if norm == "huber":
+        return np.asarray(weight * size**2 / (np.hypot(delta, size) + delta))
+    return np.asarray(weight * size)
 
 
 def _is_unbounded(slope: Floats, lower: Floats, upper: Floats) -> bool:

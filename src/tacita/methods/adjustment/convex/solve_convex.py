@@ -20,7 +20,6 @@ from dataclasses import replace
 import numpy as np
 
 from tacita.core.errors import InfeasibleError, InputError, SolverError, and_others, did_you_mean
-from tacita.core.exact import UNBOUNDED
 from tacita.core.run import Run
 from tacita.methods.adjustment.convex.cone_formulation import solve_by_cones
 from tacita.methods.adjustment.convex.convex_program import ConvexProgram, PrimalDualPoint, infeasible
@@ -52,7 +51,13 @@ def solve_convex(task: AdjustmentTask, run: Run, formulation: str = AUTO) -> Adj
         The norm, or the table, does not have that formulation.
     """
     _check(task, formulation)
-    task = _round_bounds(task)
+    task = task.in_steps()
+    if (empty := np.flatnonzero(task.lower > task.upper)).size:
+        raise InfeasibleError(
+            f"no change of cell number {int(empty[0]) + 1} lies within its bounds"
+            f"{and_others(empty.size, 'cell')}",
+            remedy="widen its capacity",
+        )
     if formulation == "flow" or (formulation == AUTO and task.norm == "l1" and _has_no_side(task)):
         flow = solve_by_flow(task, run)
         if flow is not None:
@@ -125,20 +130,6 @@ def _default_formulation(task: AdjustmentTask) -> str:
     if task.norm == "l2":
         return "newton" if _has_no_side(task) and _has_weights(task) else "quadratic"
     return "cones" if task.norm == "huber" else "linear"
-
-
-def _round_bounds(task: AdjustmentTask) -> AdjustmentTask:
-    """Return the task with bounds that are multiples of the step."""
-    step = task.step
-    lower = np.where(task.lower <= -UNBOUNDED, -UNBOUNDED, -(-task.lower // step) * step)
-    upper = np.where(task.upper >= UNBOUNDED, UNBOUNDED, task.upper // step * step)
-    if (empty := np.flatnonzero(lower > upper)).size:
-        raise InfeasibleError(
-            f"no change of cell number {int(empty[0]) + 1} lies within its bounds"
-            f"{and_others(empty.size, 'cell')}",
-            remedy="widen its capacity",
-        )
-    return replace(task, lower=lower, upper=upper)
 
 
 def _solve_program(program: ConvexProgram, formulation: str, run: Run) -> PrimalDualPoint:

@@ -25,7 +25,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from tacita.core.errors import InfeasibleError, InputError, StoppedError, did_you_mean
-from tacita.core.exact import UNBOUNDED, Mask, Units
+from tacita.core.exact import Mask, Units
 from tacita.core.run import Run
 from tacita.methods.adjustment.directions.annealing import anneal, balance_greedily
 from tacita.methods.adjustment.directions.balance import Balance
@@ -89,9 +89,10 @@ def choose_directions(
             f"there are no directions '{how}'{did_you_mean(how, HOWS)}",
             remedy=f"choose from {', '.join(HOWS)}",
         )
-    if task.choice is None or not task.choice.cells.size:
+    task = task.in_steps()
+    choice = task.choice
+    if choice is None or not choice.cells.size:
         return Directions(np.zeros(0, dtype=bool), 0.0, True)
-    task, choice = _round_bounds(task, task.choice)
     _check_possible(choice)
     if how == "fixed":
         return Directions(_check_given(choice, given), 0.0, False)
@@ -101,26 +102,6 @@ def choose_directions(
     if how == "block":
         return search.search_blocks()
     return search.repair_or_improve(search.make_start(how, sizes), how)
-
-
-def _round_bounds(task: AdjustmentTask, choice: DirectionChoice) -> tuple[AdjustmentTask, DirectionChoice]:
-    """Return the task with bounds that are multiples of its step, as published changes are."""
-    step = task.step
-    if step == 1:
-        return task, choice
-    inner = DirectionChoice(
-        choice.cells,
-        -(-choice.up_least // step) * step,
-        _floor(choice.up_most, step),
-        -(-choice.down_least // step) * step,
-        _floor(choice.down_most, step),
-    )
-    lower, upper = -_floor(-task.lower, step), _floor(task.upper, step)
-    return replace(task, lower=lower, upper=upper, choice=inner), inner
-
-
-def _floor(units: Units, step: int) -> Units:
-    return np.where(np.abs(units) < UNBOUNDED, units // step * step, units)
 
 
 def _check_possible(choice: DirectionChoice) -> None:

@@ -23,6 +23,7 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, SolverError, StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
+from tacita.methods.adjustment.convex.convex_program import cell_losses
 from tacita.methods.adjustment.convex.solve_convex import solve_convex
 from tacita.methods.adjustment.directions.balance import Balance
 from tacita.methods.adjustment.directions.direction_patterns import pattern_rows
@@ -156,12 +157,7 @@ class TangentSearch:
     def _losses(self, size: Floats, which: Cells | None = None) -> Floats:
         """Return ``w phi`` per cell, of changes in units."""
         weight = self.task.weight if which is None else self.task.weight[which]
-        x, delta = size / self.task.one, self.task.delta
-        if self.task.norm == "l2":
-            return np.asarray(weight * x**2)
-        if self.task.norm == "linf":
-            return np.asarray(weight * x)
-        return np.asarray(weight * x**2 / (np.hypot(delta, x) + delta))
+        return cell_losses(self.task.norm, self.task.delta, weight, size / self.task.one)
 
     def _slopes(self, size: Floats, which: Cells) -> Floats:
         """Return the derivatives of the losses, per unit."""
