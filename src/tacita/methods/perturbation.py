@@ -136,7 +136,7 @@ class Perturbation:
                 np.where(moves & (highest >= problem.table.units), highest, UNBOUNDED),
             )
         except LevelsError as error:
-            fault = f"{COLUMNS_KNOWN}, and with them levels cannot be kept. {error}"
+            fault = f"{COLUMNS_KNOWN}, and with them levels cannot be met. {error}"
             raise InfeasibleError(fault, options=error.options) from None
 
     def _limits(self, problem: Problem) -> tuple[Units, Units]:

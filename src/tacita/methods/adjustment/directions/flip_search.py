@@ -44,7 +44,7 @@ def no_directions_in_time(run: Run) -> StoppedError:
 
 
 class FlipSearch:
-    """A local search over directions, with the best so far: ``up``, their ``loss`` and adjustment ``at``."""
+    """A local search over directions, with the best so far: ``up``, their ``loss`` and ``adjustment``."""
 
     def __init__(
         self, task: AdjustmentTask, choice: DirectionChoice, losses: DirectionLosses, start: Mask, run: Run
@@ -73,22 +73,20 @@ class FlipSearch:
             # The last flip is forgotten, since its loss is not known.
             return
 
-    def keep_if_better(self, up: Mask, loss: Loss, at: DirectedAdjustment) -> bool:
-        """Keep directions if they are the best so far; return whether they are."""
+    def keep_if_better(self, up: Mask, loss: Loss, at: DirectedAdjustment) -> None:
+        """Keep directions if they are the best so far."""
         if loss.below(self.loss):
             self.up, self.loss, self.adjustment = up.copy(), loss, at
             self.run.report("directions", 0, 0, incumbent=loss.value)
-            return True
-        return False
 
-    def evaluate(self, up: Mask) -> bool:
+    def evaluate(self, up: Mask) -> None:
         """Compute the loss of directions, and keep them if they are the best so far."""
         try:
             # Without a time limit: what was found is evaluated even when the time is over.
             loss = self.losses.compute(up, Run())
         except InfeasibleError:
-            return False
-        return self.keep_if_better(up, loss, self.losses.adjustment())
+            return
+        self.keep_if_better(up, loss, self.losses.adjustment())
 
     def kick(self) -> None:
         """Flip a few cells that share equations, descend among their neighbours, and keep improvements."""
