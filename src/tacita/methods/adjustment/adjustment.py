@@ -98,7 +98,7 @@ class Adjustment:
         "sums allow, measured by a norm of your choice."
     )
     choose: ClassVar[str] = (
-        "Choose it when every cell must show a number that is as near as can be, when totals must "
+        "Choose it when every cell must show a number that is as near as possible, when totals must "
         "stay, or when means, variances and correlations must be preserved. Not when published numbers must "
         "be true."
     )

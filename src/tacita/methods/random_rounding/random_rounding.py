@@ -54,7 +54,7 @@ REMEDY = (
 
 @dataclass(frozen=True)
 class RandomRounding:
-    """Round the sensitive cells, adjust the other inner cells by as little as can be, keep all totals."""
+    """Round the sensitive cells, adjust the other inner cells by as little as possible, keep all totals."""
 
     name: ClassVar[str] = "random-rounding"
     does: ClassVar[str] = (
