@@ -32,9 +32,7 @@ def to_integer_ratio(numbers: Sequence[Fraction]) -> list[int]:
 
 
 def combine(columns: Sequence[Units], weights: Sequence[int]) -> NDArray[Any]:
-    """Return ``sum_r weights[r] * columns[r]`` exactly: int64 where that is wide enough, else Python
-    integers.
-    """
+    """Return ``sum_r weights[r] * columns[r]`` exactly, in int64 or else in Python integers."""
     largest = sum(abs(w) * int(np.abs(c).max(initial=0)) for c, w in zip(columns, weights, strict=True))
     kind: type = np.int64 if largest < 2**62 else object
     total: NDArray[Any] = np.zeros(columns[0].shape, dtype=kind)
@@ -59,9 +57,7 @@ def format_parameter(number: object) -> str:
 
 
 def format_given(given: object) -> str:
-    """Return what was given for a parameter as errors repeat it: yes and no, text in quotes, lists without
-    brackets.
-    """
+    """Return a parameter as errors repeat it: yes and no, text in quotes, lists without brackets."""
     if given is None:
         return "empty"
     if isinstance(given, bool):

@@ -67,8 +67,7 @@ class Outsider:
         upper: float | None = None,
         within: tuple[float, float] | None = None,
     ) -> Outsider:
-        """Return everyone's bounds where a file states bounds of single cells, and options give more for all
-        of them.
+        """Return everyone's bounds: those that a file states, replaced by those that options give.
 
         Shares of the value, ``within``, replace everything else. ``lower`` and ``upper`` each replace that
         side of ``stated`` only; the other side stays as the file states it. Without a file a side that is not
@@ -157,8 +156,10 @@ class Insider:
         target_sliding: ArrayLike = 0,
         also_others: bool = False,
     ) -> Insider:
-        """Return an attacker with bounds ``{cell: (lower, upper)}`` and, for ``targets``, levels of their
-        own, one number or one per target, all in plain numbers. Cells are given by position or codes.
+        """Return an attacker with bounds ``{cell: (lower, upper)}``, and with levels of their own for
+        ``targets``.
+
+        Levels are one number or one per target. All numbers are plain; cells are given by position or codes.
 
         What is finer than the table's last decimal place favours the attacker: bounds are rounded inwards,
         levels up.

@@ -222,9 +222,7 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
 
 
 def and_others(how_many: int, thing: str) -> str:
-    """Return `` (4 more rows likewise)`` where the first of five faults is named, "" where it is the only
-    one.
-    """
+    """Return `` (4 more rows likewise)`` where the first of five faults is named, "" of a single one."""
     return f" ({pluralize(how_many - 1, f'more {thing}')} likewise)" if how_many > 1 else ""
 
 

@@ -56,9 +56,7 @@ def is_number(text: str) -> bool:
 
 
 def has_signs_beside(text: str, letters: bool = False) -> bool:
-    """Return whether a text is a number with signs beside it: ``(15)``, ``7*``, ``€ 5``; with letters:
-    ``7 r``.
-    """
+    """Return whether a text is a number with signs: ``(15)``, ``7*``, ``€ 5``; with letters: ``7 r``."""
     bare = _BESIDE.sub("", text)
     if letters:
         bare = _LETTERS.sub("", bare.strip())

@@ -22,8 +22,9 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Loss of the release (sensitive cells included), a lower bound on any protected release's loss, the
-    effort, and remarks, which are internal: they may name cells that readers must not know of.
+    """The loss of a release, and a lower bound on the loss of any protected release.
+
+    The loss includes that of sensitive cells. ``remarks`` are internal: they may name sensitive cells.
     """
 
     status: Status
@@ -43,9 +44,7 @@ class Outcome:
 
 
 def gap_between(loss: float, bound: float) -> float:
-    """Return the optimality gap ``(loss - bound) / max(|loss|, |bound|)``: 0 where the loss is the smallest
-    possible, 1 where one of them is infinite.
-    """
+    """Return the optimality gap ``(loss - bound) / max(|loss|, |bound|)``, 1 where one is infinite."""
     if loss <= bound:
         return 0.0
     return 1.0 if isinf(loss) or isinf(bound) else (loss - bound) / max(abs(loss), abs(bound))

@@ -195,9 +195,7 @@ class Release(Framed):
     def suppress(
         cls, table: Table, cells: CellList, primary: CellList | None = None, **about: Any
     ) -> Release:
-        """Hide some cells (by mask, codes or position; see :mod:`tacita.core.tables.cell_selection`), publish
-        the rest as they are.
-        """
+        """Hide some cells (see :mod:`~tacita.core.tables.cell_selection`), publish the others as they are."""
         hidden = read_cells(table, cells, "cells to suppress")
         return cls.mixed(table, hidden, Mark.SUPPRESSED, -UNBOUNDED, UNBOUNDED, primary=primary, **about)
 
@@ -248,8 +246,9 @@ class Release(Framed):
         assumption: str = "",
         alone: str = "",
     ) -> Release:
-        """Return any mixture: ``changed`` cells get ``mark``, window and (if given) shown value; the others
-        are published. So are changed cells whose window is their value alone.
+        """Return any mixture: ``changed`` cells get ``mark``, window and (if given) shown value.
+
+        The others are published, and so are changed cells whose window is their value alone.
         """
         changed = changed & (np.not_equal(low, table.units) | np.not_equal(high, table.units))
         silent = np.isin(mark, (Mark.SUPPRESSED, Mark.INTERVAL))

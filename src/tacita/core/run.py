@@ -177,9 +177,7 @@ class Run:
             self.listener(Event(phase, done, total, seconds=self.seconds, **known))
 
     def translated(self, meaning: Callable[[float], float]) -> Run:
-        """Return the same run for a search with losses of its own, which ``meaning`` translates for the
-        listener.
-        """
+        """Return the same run for a search with other losses; ``meaning`` translates them for listeners."""
         listener = self.listener
         if listener is None:
             return self

@@ -30,8 +30,9 @@ Windows = tuple[Units, Units]
 
 
 def find_windows(table: Table, release: Release) -> Windows:
-    """Return the windows of a release of this very table; ends that are finer than its last place are rounded
-    inwards, which favours the attacker.
+    """Return the windows of a release of this very table.
+
+    Ends that are finer than the table's last place are rounded inwards, which favours the attacker.
     """
     refuse_other_cells(table, release)
     return _to_units_of(table, release)
@@ -52,8 +53,7 @@ def refuse_other_cells(table: Table, release: Release) -> None:
 
 
 def find_shared_windows(table: Table, release: Release) -> Windows:
-    """Return what a release of this table, or of one that shares cells with it, says of each cell of this
-    table; nothing of cells that it does not have.
+    """Return the windows of a release on the cells that this table shares with it, unbounded elsewhere.
 
     Raises
     ------
@@ -161,8 +161,10 @@ def _labels(structure: Structure) -> Sequence[str]:
 
 
 def _recode(dimension: Dimension, other: Dimension) -> Codes:
-    """Return what each code of ``other`` is in ``dimension``: the same text, also of a code that stands for
-    the same cells, or the total of both under two usual names; -1 where it is none.
+    """Return what each code of ``other`` is in ``dimension``, -1 where it is none.
+
+    Codes are the same by their text, also of a code that stands for the same cells; totals also by two usual
+    names.
     """
     found = np.full(len(other.codes), -1, dtype=np.int32)
     for code, text in reversed(list(enumerate(other.codes))):

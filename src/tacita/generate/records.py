@@ -49,8 +49,8 @@ def microdata(
     decimals: int = 2,
     seed: int = 0,
 ) -> Microdata:
-    """Return random records with the columns of ``dimensions``, ``value``, and on request ``respondent``,
-    ``holding``, ``weight``.
+    """Return random records: ``dimensions``, ``value``, and ``respondent``, ``holding``, ``weight`` on
+    request.
 
     Parameters
     ----------
@@ -132,8 +132,9 @@ def _draw_home_codes(
 
 
 def _draw_values(random: np.random.Generator, who: Cells, people: int, decimals: int) -> NDArray[np.float64]:
-    """Return the turnover of each record: the size of its respondent (lognormal, one in fifty with a Pareto
-    tail), a little different each time.
+    """Return the turnover of each record: its respondent's size, a little different each time.
+
+    Sizes are lognormal, one in fifty with a Pareto tail.
     """
     size = 6.3 + 1.27 * random.standard_normal(people)
     giants = np.flatnonzero(random.random(people, dtype=np.float32) < 0.02)

@@ -30,9 +30,7 @@ INK = "var(--ink, #1b2733)"
 def covers_levels(
     low: float, high: float, value: float, lower_level: float, upper_level: float, sliding: float = 0.0
 ) -> bool:
-    """Return whether ``low <= a - LPL``, ``high >= a + UPL`` and ``high - low >= SPL``; False where an end is
-    unknown.
-    """
+    """Return whether ``[low, high]`` meets LPL, UPL and SPL; False where an end is unknown."""
     reach = low <= value - lower_level and high >= value + upper_level
     return reach and high - low >= sliding and low < high
 

@@ -55,7 +55,9 @@ def _format_decimals(decimals: int) -> Callable[[float], str]:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure: ``contest`` if less of it is better and releases of different methods may be compared by it;
+    """A measure of releases.
+
+    ``contest`` if less of it is better and releases of different methods may be compared by it;
     ``of_numbers`` if only releases that show a number in every cell can win.
     """
 
@@ -152,9 +154,7 @@ def find_best(measure: Measure, safe: Mapping[K, Measures]) -> set[K]:
 
 
 def method_title(name: str, options: Mapping[str, Any]) -> str:
-    """Return a method and its options that are not at their defaults: ``suppression (at most 4, margins
-    off)``.
-    """
+    """Return a method with its chosen options: ``suppression (at most 4, margins off)``."""
     chosen = ", ".join(
         f"{option.replace('_', ' ')} {_format_option(value)}" for option, value in options.items()
     )

@@ -81,9 +81,7 @@ def audit_record(audit: Audit) -> dict[str, Any]:
 
 
 def published_list(audit: Audit) -> list[dict[str, Any]]:
-    """Return the earlier releases that were audited together with this one: their file, if they have one, and
-    how many of their cells are not of this table.
-    """
+    """Return the earlier releases of an audit: file, and cells that are not of this table."""
     from tacita.core.windows import count_unshared_cells
 
     problem = audit.problem

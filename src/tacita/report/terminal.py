@@ -98,8 +98,9 @@ def _new_table(title: str | None, words: Iterable[str], numbers: Iterable[str] =
 
 
 def findings_table(problem: Problem, findings: Iterable[Finding], show_values: bool, most: int = 40) -> Group:
-    """Return the cells that are not safe: cell, attacker, verdict; with ``show_values`` also the interval
-    that the attacker deduces. Below them is a key to the verdicts.
+    """Return the cells that are not safe, with attacker, verdict and (``show_values``) interval.
+
+    Below them is a key to the verdicts.
     """
     numbers = ("value", "from", "to") if show_values else ()
     table = _new_table("not safe", ("cell", "attacker", "verdict"), numbers)

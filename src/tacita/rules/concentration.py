@@ -158,8 +158,7 @@ class Concentration(ContributorRule):
 def _split_target(
     contributions: Contributions, cells: Cells, allowed: Mask, mine: Mask, places: int
 ) -> tuple[Units, Units]:
-    """Return the largest contribution that ``allowed`` marks, and the rest without it and without ``mine``,
-    in descending order.
+    """Return the largest contribution that ``allowed`` marks, and the rest without ``mine``, descending.
 
     What lies beyond the stored contributions is taken as large as it can be: each at most the smallest stored
     one, together at most what is left of the total.
@@ -220,8 +219,7 @@ class Dominance(Concentration):
 
 @dataclass(frozen=True)
 class PPercent(Concentration):
-    """``X - x_1 - x_2 < p/100 x_1``: the second largest can estimate the largest to within ``p`` percent
-    (strict).
+    """``X - x_1 - x_2 < p/100 x_1``: the second largest knows the largest to within ``p`` percent (strict).
 
         UPL = p/100 x_1 - (X - x_1 - x_2)
 

@@ -70,8 +70,7 @@ class _Counting(ContributorRule):
 
 @dataclass(frozen=True)
 class Threshold(_Counting):
-    """``0 < count < n``: the cell has fewer than ``n`` contributors (strict; ``count <= n`` with
-    ``at_or_below``).
+    """``0 < count < n``: fewer than ``n`` contributors (strict; ``count <= n`` with ``at_or_below``).
 
     In a table of counts the value itself is the count, and the level makes the threshold possible:
 

@@ -34,8 +34,7 @@ from tacita.rules.selection import RESPONDENT, By, check_by, require_contributio
 
 @dataclass(frozen=True)
 class Request(Rule):
-    """``x_r > share/100 X`` for some respondent ``r`` who asked for protection (strict; ``share=0``: any
-    contribution).
+    """``x_r > share/100 X`` for a respondent ``r`` who asked for protection (strict; 0: any share).
 
     Levels are the least ones (one step of the last place), or ``protection`` percent of the value. Where the
     microdata can be queried again all cells of ``r`` are found, else those where ``r`` is among the largest

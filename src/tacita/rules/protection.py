@@ -113,9 +113,7 @@ def cap_levels(levels: Levels, table: Table, everyone: Outsider | None) -> Level
 
 
 def warn_of_percentages(levels: Levels, table: Table, everyone: Outsider) -> tuple[str, ...]:
-    """Return warnings of cells where a percentage exceeds everyone's bounds, and of percentages that look
-    like shares.
-    """
+    """Return warnings of percentages that exceed everyone's bounds, or that look like shares."""
     found: dict[str, Mask] = {}
     shares: list[str] = []
     for reason in levels.reasons:

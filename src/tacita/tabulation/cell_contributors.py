@@ -129,8 +129,9 @@ def _find_mixed(entries: Entries, starts: Cells) -> Mask:
 def _note_at_joins(
     cube: Cube, rollup: Rollup, entries: Entries, rows: Cells, at_joins: _Sums, lists: Largest
 ) -> Iterator[_Candidates]:
-    """Add to ``at_joins`` what owners with the entries ``rows[i]`` change in the cells above their joins, and
-    yield those who may be among the largest there.
+    """Add to ``at_joins`` what owners with the entries ``rows[i]`` change above their joins.
+
+    Yields those who may be among the largest there.
     """
     who = entries.who[rows[:, 0]]
     for joined in join_subsets(cube.dimensions, entries, rows):
@@ -141,8 +142,9 @@ def _note_at_joins(
 
 
 def _count_in_cells(cube: Cube, rollup: Rollup, entries: Entries, mixed: bool, sums: _Sums) -> _Candidates:
-    """Count owners once in each of their shared cells (in all their cells if they are mixed), and return what
-    they have there.
+    """Count owners once in each of their shared cells, and return what they have there.
+
+    Mixed owners are counted in all their cells.
     """
     found = merge_entries(cube.dimensions, entries.who, entries.keys, shared_only=not mixed)
     cells = rollup.find(found.keys)
@@ -205,8 +207,9 @@ class _Candidates:
 def _build_contributions(
     records: Records, cube: Cube, rollup: Rollup, owners: Numbering, lists: Largest, absolute: Units
 ) -> Contributions:
-    """Return the lists with the entries of every owner, or of those in the lists where there are too many;
-    owners are numbered by their place among these.
+    """Return the lists with the entries of every owner, or of those in the lists if there are many.
+
+    Owners are numbered by their place among these.
     """
     import pyarrow as pa
 

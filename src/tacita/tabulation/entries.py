@@ -53,9 +53,7 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class MergedEntries:
-    """Pairs of contributor ``who[g]`` and cell key ``keys[g]``; the entries below are
-    ``rows[starts[g]:starts[g + 1]]``.
-    """
+    """Contributor ``who[g]`` in cell ``keys[g]``, by entries ``rows[starts[g]:starts[g + 1]]``."""
 
     who: Cells
     keys: Cells
@@ -131,9 +129,7 @@ def have_joins(dimensions: Sequence[Dimension]) -> bool:
 
 
 def join_subsets(dimensions: Sequence[Dimension], entries: Entries, rows: Cells) -> Iterator[JoinedSubset]:
-    """Yield the subsets of two or more of the entries ``rows[i]`` of contributor ``i``, for all contributors
-    at once.
-    """
+    """Yield the subsets of two or more of the entries ``rows[i]``, for all contributors ``i`` at once."""
     paths = [_ancestor_paths(dimension) for dimension in dimensions]
     strides = [key_stride(dimensions, d) for d in range(len(dimensions))]
     codes: dict[int, list[Codes]] = {}
@@ -162,9 +158,7 @@ def join_subsets(dimensions: Sequence[Dimension], entries: Entries, rows: Cells)
 
 
 def _ancestor_paths(dimension: Dimension) -> Codes:
-    """Return a matrix whose row ``l`` holds the ancestor of each code ``l`` steps below the root, or the code
-    itself where it does not lie so deep.
-    """
+    """Return as row ``l`` the ancestor of each code ``l`` steps below the root, or the code itself."""
     starts, ancestors = dimension.ancestors
     depths = np.diff(starts)
     steps = np.arange(depths.max())[:, None]

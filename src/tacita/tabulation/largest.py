@@ -25,8 +25,7 @@ _LAST = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class Largest:
-    """Per cell the ``n`` largest absolute contributions, who made them, and how many contributors each stands
-    for.
+    """Per cell the ``n`` largest absolute contributions, who made them, and how many each stands for.
 
     Where there are fewer, ``sizes`` and ``who`` are -1.
     """
@@ -46,9 +45,7 @@ class Largest:
         return cls(np.full(shape, NOBODY), np.full(shape, NOBODY), np.zeros(shape, dtype=np.int64))
 
     def rolled_up(self, rollup: Rollup, repeated: bool) -> Largest:
-        """Return the lists of every cell from those of the leaf cells; ``repeated``: contributors may be in
-        several of them.
-        """
+        """Return the lists of every cell; ``repeated``: contributors may have several leaf cells."""
         lists = self
         for step in rollup.steps:
             lists = lists.merged(step, repeated)
@@ -75,9 +72,7 @@ class Largest:
         return result
 
     def _merge_lists(self, rows: Cells, starts: Cells, target: Cells, repeated: bool) -> Largest:
-        """Merge the lists ``rows[starts[t]:starts[t + 1]]`` for each ``t``, taking the best head ``depth``
-        times.
-        """
+        """Merge the lists ``rows[starts[t]:starts[t + 1]]`` for each ``t``, best heads first."""
         width = self.depth + 1
         closed = ((0, 0), (0, 1))
         sizes = np.pad(self.sizes, closed, constant_values=NOBODY).ravel()
@@ -116,9 +111,7 @@ class Largest:
         return np.asarray((sizes > least) | ((sizes == least) & (who <= last)))
 
     def with_entries(self, cells: Cells, who: Cells, sizes: Units, copies: Cells) -> Largest:
-        """Return the lists with further contributors; of several entries of one in a cell, also earlier ones,
-        the largest counts.
-        """
+        """Return the lists with further contributors, each with the largest of their entries in a cell."""
         keep = self.admits(cells, who, sizes)
         cells, who, sizes, copies = cells[keep], who[keep], sizes[keep], copies[keep]
         if cells.size == 0:
@@ -143,9 +136,7 @@ class Largest:
         return result
 
     def with_copies(self) -> Largest:
-        """Return the lists with each entry repeated as often as it stands for contributors; only the first of
-        them is known by name.
-        """
+        """Return the lists with each entry repeated as often as it stands for; the first has a name."""
         if (self.copies <= 1).all():
             return self
         ends = np.cumsum(self.copies, axis=1)

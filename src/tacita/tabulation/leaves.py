@@ -61,9 +61,7 @@ class Leaves:
 
 @dataclass(frozen=True, eq=False)
 class ListedRecords:
-    """Records that occur among the largest of a leaf cell: record ``r`` stands in the cell with key
-    ``keys[r]``.
-    """
+    """Records among the largest of a leaf cell: record ``r`` is in the cell with key ``keys[r]``."""
 
     keys: Cells
     own: Units
@@ -136,8 +134,10 @@ def to_numpy(array: Any) -> NDArray[np.int64]:
     """Return an arrow array of integers without nulls as a numpy array."""
     # Arrow's own to_numpy imports pandas, which takes longer than most tabulations.
     wide = array.type.bit_width // 8
-    whole = np.frombuffer(array.buffers()[1], dtype=f"i{wide}", count=len(array), offset=array.offset * wide)
-    return whole.astype(np.int64, copy=False)
+    integers = np.frombuffer(
+        array.buffers()[1], dtype=f"i{wide}", count=len(array), offset=array.offset * wide
+    )
+    return integers.astype(np.int64, copy=False)
 
 
 def to_matrix(column: Any, depth: int, missing: int) -> NDArray[np.int64]:
@@ -151,9 +151,7 @@ def to_matrix(column: Any, depth: int, missing: int) -> NDArray[np.int64]:
 
 
 def copies_sql(weight: str | None, most: int) -> str:
-    """Return SQL: how many contributors of its size a record of this weight (in millionths) stands for, at
-    most ``most``.
-    """
+    """Return SQL: how many contributors a record of this weight stands for, at most ``most``."""
     if weight is None:
         return "1"
     return f"CAST(least(greatest(round_even({weight} / 1e6, 0), 1), {most}) AS BIGINT)"
@@ -177,9 +175,7 @@ def _unpack(column: Any, largest: int, keys: Cells) -> tuple[Largest, ListedReco
 
 @dataclass(frozen=True, eq=False)
 class _Encoded:
-    """A dimension, the position of each row's code, and the codes as they stand in the data with their
-    positions.
-    """
+    """A dimension, the position of each row's code, and the raw codes with their positions."""
 
     dimension: Dimension
     rows: Codes

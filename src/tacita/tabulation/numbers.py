@@ -53,13 +53,13 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
         raise InputError(fault, remedy=remedy, options=["decimals"])
     x = _number_sql(records, value) if value is not None else "1"
     w = _number_sql(records, weight) if weight is not None else None
-    whole = value is None or records.types[value] in INTEGER_TYPES
+    integer = value is None or records.types[value] in INTEGER_TYPES
     found, size, negative = 0, 0.0, False
     if value is not None:
-        values = _survey(records, value, x, "value", whole, guess=decimals is None)
+        values = _survey(records, value, x, "value", integer, guess=decimals is None)
         found, size, negative = values.decimals, values.size, values.least < 0
     if w is not None and weight is not None:
-        weights = _survey(records, weight, w, "weight", whole=False, guess=decimals is None)
+        weights = _survey(records, weight, w, "weight", integer=False, guess=decimals is None)
         found += weights.decimals
         grossed = records.fetch_row(f"SELECT sum(abs(CAST({x} AS DOUBLE) * {w})) FROM records")[0]
         size = max(size, float(grossed or 0.0))
@@ -82,7 +82,7 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
             remedy=f"Use {remedy}.",
         )
     factor = 10**decimals
-    own = f"CAST({x} AS BIGINT) * {factor}" if whole else _rounded_sql(f"{x} * {factor}")
+    own = f"CAST({x} AS BIGINT) * {factor}" if integer else _rounded_sql(f"{x} * {factor}")
     if w is None:
         return Numbers(decimals, negative, own, own, None)
     weighted = _rounded_sql(f"CAST({x} AS DOUBLE) * {w} * {factor}")
@@ -132,11 +132,11 @@ class _Survey:
     least: float
 
 
-def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess: bool) -> _Survey:
+def _survey(records: Records, column: str, x: str, what: str, integer: bool, guess: bool) -> _Survey:
     """Return the figures of a column; refuse missing, infinite and negative numbers."""
-    finite = "true" if whole else f"isfinite({x})"
+    finite = "true" if integer else f"isfinite({x})"
     # The decimals of the first records are a guess; one comparison per record shows whether it holds for all.
-    guess = guess and not whole
+    guess = guess and not integer
     decimals = _count_decimals(records, x, f"(SELECT * FROM records LIMIT {SAMPLE})") if guess else 0
     longer_sql = f"{finite} AND NOT {_is_exact_sql(x, decimals)}" if guess else "false"
     total, present, infinite, least, size, longer = records.fetch_row(
@@ -184,9 +184,7 @@ def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess
 
 
 def _count_decimals(records: Records, x: str, source: str) -> int:
-    """Return the fewest decimals that write every finite value exactly; ``GUESSED_DECIMALS + 1`` if those are
-    too few.
-    """
+    """Return the fewest decimals that write all values exactly, or ``GUESSED_DECIMALS + 1``."""
     cases = " ".join(f"WHEN {_is_exact_sql(x, d)} THEN {d}" for d in range(GUESSED_DECIMALS + 1))
     found = records.fetch_row(
         f"SELECT max(CASE {cases} ELSE {GUESSED_DECIMALS + 1} END) FILTER (isfinite({x})) FROM {source} AS "
@@ -196,7 +194,5 @@ def _count_decimals(records: Records, x: str, source: str) -> int:
 
 
 def _is_exact_sql(x: str, decimals: int) -> str:
-    """Return SQL: a double is the one nearest to a number of so many decimals, as in
-    ``exact.decimals_needed``.
-    """
+    """Return SQL: a double is nearest to a number of so many decimals (``exact.decimals_needed``)."""
     return f"(round_even({x} * 1e{decimals}, 0) / 1e{decimals} = {x})"

@@ -47,8 +47,7 @@ class Overview:
 
 
 def survey_records(source: Any, decimal: str = ".") -> Overview:
-    """Return an overview of records, which may be anything that
-    :func:`~tacita.tabulation.tabulate.tabulate` takes.
+    """Return an overview of records, which may be anything that ``tabulate`` takes.
 
     Raises
     ------

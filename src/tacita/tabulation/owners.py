@@ -20,7 +20,7 @@ from tacita.tabulation.leaves import Cube, Leaves, copies_sql, to_integers, to_m
 from tacita.tabulation.numbers import INTEGER_TYPES, Numbers
 from tacita.tabulation.records import Records, quote_name
 
-_ROOM = 2**62
+_LIMIT = 2**62
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +79,9 @@ class Numbering:
 
 
 def _number_owners(records: Records, column: str) -> Numbering:
-    name, whole = quote_name(column), records.types[column] in INTEGER_TYPES
+    name, integer = quote_name(column), records.types[column] in INTEGER_TYPES
     missing, low, high = records.fetch_row(
-        f"SELECT count(*) - count({name}), {f'min({name}), max({name})' if whole else '0, 0'} FROM records"
+        f"SELECT count(*) - count({name}), {f'min({name}), max({name})' if integer else '0, 0'} FROM records"
     )
     if missing:
         raise InputError(
@@ -92,7 +92,7 @@ def _number_owners(records: Records, column: str) -> Numbering:
             f"the condition {name} IS NOT NULL.",
             options=["where"],
         )
-    if whole and int(high) - int(low) < _ROOM:
+    if integer and int(high) - int(low) < _LIMIT:
         return Numbering(
             column, f"(CAST({name} AS BIGINT) - ({int(low)}))", int(high) - int(low) + 1, int(low)
         )
@@ -130,7 +130,7 @@ def _create_entries(
     sums = ", ".join(f"{'max' if name == 'weight' else 'sum'}({name})::BIGINT AS {name}" for name in columns)
     # Grouping by one number takes two thirds of the time of grouping by two.
     cells = math.prod(len(dimension.codes) for dimension in cube.dimensions)
-    if numbering.many * cells < _ROOM:
+    if numbering.many * cells < _LIMIT:
         each = f"SELECT id * {cells} + key AS pair, * EXCLUDE (id, key) FROM ({each})"
         pair, key, owner = "pair", f"pair % {cells}", f"pair // {cells}"
     else:
@@ -151,7 +151,7 @@ def _sum_leaves(records: Records, numbers: Numbers, depth: int) -> Leaves:
     copies = copies_sql("weight" if numbers.weight else None, depth)
     base = depth + 1
     # Size, owner and copies in one integer that is ordered by size, then by owner; it fits into 127 bits.
-    packed = f"(abs(own)::HUGEINT * {_ROOM} + ({_ROOM - 1} - id)) * {base} + {copies}"
+    packed = f"(abs(own)::HUGEINT * {_LIMIT} + ({_LIMIT - 1} - id)) * {base} + {copies}"
     source, regular = "entries", ""
     if numbers.negative:
         source = (
@@ -161,8 +161,8 @@ def _sum_leaves(records: Records, numbers: Numbers, depth: int) -> Leaves:
         regular = " FILTER (apart IS NULL)"
     answer = records.fetch(
         "SELECT key, count, value, coalesce(absolute, 0) AS absolute, coalesce(weight, 0) AS weight, "
-        f"list_transform(packed, lambda p: CAST(p // {base} // {_ROOM} AS BIGINT)) AS sizes, "
-        f"list_transform(packed, lambda p: CAST({_ROOM - 1} - p // {base} % {_ROOM} AS BIGINT)) AS who, "
+        f"list_transform(packed, lambda p: CAST(p // {base} // {_LIMIT} AS BIGINT)) AS sizes, "
+        f"list_transform(packed, lambda p: CAST({_LIMIT - 1} - p // {base} % {_LIMIT} AS BIGINT)) AS who, "
         f"list_transform(packed, lambda p: CAST(p % {base} AS BIGINT)) AS copies "
         f"FROM (SELECT key, count(*){regular} AS count, sum(weighted)::BIGINT AS value, "
         f"(sum(abs(weighted)){regular})::BIGINT AS absolute, (sum(weight){regular})::BIGINT AS weight, "

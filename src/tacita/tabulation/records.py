@@ -215,9 +215,7 @@ def _guess_types(connection: DuckDBPyConnection, scan: str, header: Sequence[str
 
 
 def _read_header(path: Path) -> tuple[list[str], str]:
-    """Return the column names of a CSV file, and its delimiter: the commonest of comma, semicolon, tab and
-    bar in its first line.
-    """
+    """Return the column names of a CSV file, and the commonest of , ; tab and | in its first line."""
     try:
         with (gzip.open if path.suffix == ".gz" else open)(
             path, "rt", encoding="utf-8-sig", errors="replace"

@@ -49,8 +49,7 @@ def name_frame_row(row: int) -> str:
 
 
 def assemble(links: Links, total: str | None) -> tuple[tuple[str, ...], list[int]]:
-    """Return the codes of the tree of all links, depth-first, and the position of each one's parent; refuse
-    links that make no tree.
+    """Return the codes of the tree, depth-first, and their parents' positions; refuse what is no tree.
 
     Siblings stand in the order of their first appearance.
 
@@ -89,9 +88,7 @@ def assemble(links: Links, total: str | None) -> tuple[tuple[str, ...], list[int
 
 
 def _find_tops(links: Links, link_of: Mapping[str, int]) -> tuple[dict[str, int], dict[str, list[str]]]:
-    """Return the codes without a parent, with the link that shows each, and the children of every code that
-    has some.
-    """
+    """Return the codes without a parent, with the link that shows each, and the children of codes."""
     declared = "" in links.parents
     tops: dict[str, int] = {}
     below: dict[str, list[str]] = {}
@@ -179,9 +176,7 @@ def _cycle_error(links: Links, link_of: Mapping[str, int], code: str) -> Hierarc
 
 
 def to_code_texts(values: Iterable[object], place: Callable[[int], str]) -> list[str]:
-    """Return the text of each code: 43, 43.0 and "43" are all "43". Missing values and blanks are the empty
-    text.
-    """
+    """Return the text of each code: 43, 43.0 and "43" are all "43", missing values and blanks ""."""
     if isinstance(values, str):
         raise HierarchyError(
             f"A list of codes is needed, not the text {values!r}", remedy="Make it a list of one."
@@ -348,9 +343,7 @@ def links_from_columns(
 
 
 def links_from_prefixes(codes: Sequence[str], lengths: Sequence[int], total: str) -> Links:
-    """Return the links between codes and their prefixes, where each level adds the given number of
-    characters.
-    """
+    """Return the links between codes and their prefixes; each level adds so many characters."""
     cuts = list(accumulate(lengths))
     while len(cuts) > 1 and cuts[-1] == cuts[-2]:
         cuts.pop()

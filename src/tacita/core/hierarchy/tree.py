@@ -162,9 +162,7 @@ class Hierarchy:
         return frozenset(self.leaves[self._leaves_before[first] : self._leaves_before[self._ends[first]]])
 
     def families(self) -> Iterator[tuple[int, Indices]]:
-        """Yield the index of each code that has children, with the indices of these: one equation of the
-        table each.
-        """
+        """Yield the index of each code with children, and their indices: one equation of a table each."""
         for parent in np.flatnonzero(self._child_counts).tolist():
             yield parent, self._children_of(parent)
 
@@ -235,8 +233,7 @@ class Hierarchy:
         label: str | None = None,
         total: str | None = None,
     ) -> Hierarchy:
-        """Return the tree of a pandas, polars, arrow or duckdb frame with one row per code, naming its
-        parent.
+        """Return the tree of a pandas, polars, arrow or duckdb frame: one row per code and its parent.
 
         The code without a parent is the total. Where several have none, or `total` names another code,
         `total` (or "Total") is put above them. Once a row leaves its parent empty, all parents need a row.
@@ -294,8 +291,9 @@ class Hierarchy:
         encoding: str | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> Hierarchy:
-        """Return the tree of a `.hrc` file: a code per line, after as many lead strings as it has ancestors
-        under the total.
+        """Return the tree of a `.hrc` file: a code per line, after a lead string for each ancestor.
+
+        The total has no line, and no lead string.
 
         Blanks after the lead strings belong to the code, trailing blanks do not. Without `encoding` the file
         is read as UTF-8, or as cp1252 where it is not UTF-8.
@@ -318,8 +316,9 @@ class Hierarchy:
         delimiter: str | None = None,
         encoding: str | None = None,
     ) -> Hierarchy:
-        """Return the tree of a CSV file with header: `parent` and `child` as in `from_frame`, else levels as
-        in `from_columns`.
+        """Return the tree of a CSV file with header.
+
+        Columns are `parent` and `child` as in `from_frame`, else levels as in `from_columns`.
 
         The levels are `columns`, or all columns but `label`. Column names match in any case, and blanks
         around cells are dropped. Without `delimiter`, the header decides between comma, semicolon, tab and
@@ -347,9 +346,7 @@ class Hierarchy:
         return nodes[0]
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Return (parent, child, label) of each code, for `from_frame`; the total comes first, without
-        parent.
-        """
+        """Return (parent, child, label) of each code, for `from_frame`; the total has an empty parent."""
         above = ["", *(self.codes[i] for i in self.parents[1:])]
         return [
             (parent, code, self.labels.get(code, "")) for parent, code in zip(above, self.codes, strict=True)

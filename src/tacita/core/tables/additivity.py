@@ -140,8 +140,9 @@ def propagate_change(structure: Structure, cells: Cells, change: Units) -> Units
 
 
 def find_totals(equations: Equations, rows: Cells) -> Cells:
-    """Return the total of each of these equations: the cell with the only negative coefficient, else the one
-    with the only positive coefficient, else -1.
+    """Return the total of each of these equations, -1 where it has none.
+
+    That is the cell with the only negative coefficient, else the one with the only positive coefficient.
     """
     entries, line = _entries_of(equations, rows)
     totals = np.full(rows.size, -1, dtype=np.int64)

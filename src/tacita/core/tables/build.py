@@ -107,9 +107,7 @@ def build_from_cells(
     name: str = "table",
     **fields: Any,
 ) -> Table:
-    """Return a table from cells that are known to be complete: representative codes, each cell once, every
-    total among them.
-    """
+    """Return a table from complete cells: representative codes, each cell once, all totals listed."""
     shown, rows = _list_names(dimensions, codes)
     equations, _ = build_equations(dimensions, codes)
     part = Part(name, tuple(range(len(dimensions))), shown, rows)
@@ -143,8 +141,9 @@ def _refuse_conflicts(
 
 
 def refuse_sums_between(dimensions: Sequence[Dimension], codes: Codes, equations: Equations) -> None:
-    """Refuse a cell that is part of no sum and lies below another one: readers would know an equation between
-    them that the table does not.
+    """Refuse a cell that is part of no sum and lies below another one.
+
+    Readers would know an equation between them that the table does not.
     """
     is_top = np.ones(codes.shape[0], dtype=bool)
     is_top[equations.cells[equations.coefficients > 0]] = False
@@ -191,9 +190,7 @@ def _list_names(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Codes, C
 
 
 def _fill_missing(structure: Structure, units: Units, missing: Mask) -> tuple[Units, list[str]]:
-    """Return the values with those that some equation with a single missing cell determines, and a note on
-    each.
-    """
+    """Return values with the missing ones that single equations determine, and a note on each."""
     units, unknown = units.copy(), missing.copy()
     units[unknown] = 0
     equations = structure.equations

@@ -105,8 +105,9 @@ class Columns:
             ) from None
 
     def codes(self, name: str) -> tuple[Codes, list[str]]:
-        """Return each row's position in the list of distinct codes, and this list, in the order of categories
-        or else of first rows.
+        """Return each row's position among the distinct codes, and these, in the order of categories.
+
+        Without categories they stand in the order of their first rows.
         """
         column = self.column(name)
         if pa.types.is_floating(column.type):

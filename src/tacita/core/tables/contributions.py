@@ -61,9 +61,7 @@ class Contributions:
         return np.asarray(self.values[:, :n].sum(axis=1))
 
     def everyone(self) -> Cells:
-        """Return all known contributors by position in ``names``, also those in no list of the largest where
-        the microdata can be queried.
-        """
+        """Return all known contributors by position in ``names``, the largest if there is no ``query``."""
         if self.query is not None and len(self.names):
             return np.arange(len(self.names))
         return np.unique(self.who[self.who >= 0])

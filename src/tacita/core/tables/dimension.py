@@ -83,9 +83,7 @@ class Dimension:
 
     @cached_property
     def ancestors(self) -> tuple[Cells, Codes]:
-        """Each code with all its ancestors in any tree, as ``(starts, codes)``; the code itself comes
-        first.
-        """
+        """Each code with all its ancestors in any tree, itself first, as ``(starts, codes)``."""
         lists: list[list[int]] = []
         for code in range(len(self.codes)):
             above = dict.fromkeys([int(self.representative[code])])
@@ -161,9 +159,7 @@ def recognise_total(codes: Sequence[str]) -> str | None:
 
 
 def recognise_total_for(codes: Sequence[str], dimension: Dimension) -> str | None:
-    """Return the one code that a dimension does not know, if it has the usual name of a total and the code of
-    the dimension's own total is not there.
-    """
+    """Return the one unknown code if it is a usual total and the dimension's own total is not there."""
     unknown = [code for code in codes if code not in dimension.position]
     if len(unknown) != 1 or dimension.total in codes:
         return None

@@ -297,8 +297,7 @@ def _count_of(table: Table, units: Units) -> Units | None:
 
 
 def _free_cells(table: Table) -> tuple[Codes, Units]:
-    """Return the cells that are no total, by the finest code of each chain of single children, and their
-    values.
+    """Return the cells that are no total, by the finest codes of single-child chains, and their values.
 
     Refuses a table in which other cells are not all the sums of these: it would be open which totals a table
     with other cells has.

@@ -83,9 +83,7 @@ class Equations:
 
     @cached_property
     def duplicates(self) -> Mask:
-        """True for each equation that repeats an earlier one, entry by entry, possibly with all signs
-        turned.
-        """
+        """True for each equation that repeats an earlier one, possibly with all signs turned."""
         random = np.random.default_rng(0).integers(0, 2**63, self.n_cells, dtype=np.uint64)
         terms = self.coefficients.astype(np.uint64) * random[self.cells]
         fingerprint = np.zeros(len(self), dtype=np.uint64)

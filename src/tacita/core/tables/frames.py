@@ -93,9 +93,7 @@ def _decode_codes(names: tuple[str, ...], positions: Any) -> pa.Array:
 
 
 def list_rows(structure: Structure, part: int = 0) -> tuple[list[str], list[pa.Array], Cells]:
-    """Return the names of the code columns of a listed table, the codes of each row, and the cell each row
-    shows.
-    """
+    """Return the names of the code columns, the codes of each listed row, and the cell it shows."""
     import pyarrow as pa
 
     if structure.labels:

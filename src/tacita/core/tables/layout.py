@@ -20,8 +20,7 @@ from tacita.core.tables.structure import Part, Structure
 
 
 class Line(NamedTuple):
-    """A row or column: its code, how deep it stands, the line of its parent (-1: none), and whether nothing
-    is below it.
+    """A row or column: its code, depth, parent's line (-1: none), and whether nothing is below it.
 
     A tuple, since there may be a hundred thousand of them.
     """
@@ -169,8 +168,9 @@ def list_lines(
 
 
 def _find_parents(dimension: Dimension, shown: Sequence[bool]) -> tuple[list[int], list[bool]]:
-    """Return the shown code above each code in the first tree that has it (-1: none), and which codes have a
-    shown one below them in any tree.
+    """Return the nearest shown code above each code (-1: none), and which codes have shown ones below.
+
+    The code above is that in the first tree; the codes below are those in any tree.
     """
     unseen = -2
     parent = [unseen] * len(dimension.codes)

@@ -125,9 +125,7 @@ def _unite_dimensions(named: Mapping[str, Table]) -> tuple[Dimension, ...]:
 
 
 def _unite_trees(trees: Sequence[Hierarchy]) -> tuple[Hierarchy, ...]:
-    """Return the trees with flat ones under one total united: these differ only by codes that are empty in
-    some table.
-    """
+    """Return the trees with flat ones under one total united: they differ by empty codes only."""
     flat: dict[str, list[str]] = {}
     deep = []
     for tree in trees:
@@ -158,9 +156,7 @@ def _refuse_two_totals(dimension: Dimension) -> None:
 
 
 def _place_tables(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -> tuple[list[_Placed], Codes]:
-    """Return every table's cells among the distinct cells of all, and the codes of these, in the order of
-    first occurrence.
-    """
+    """Return every table's cells among the distinct cells of all, and the codes of these."""
     axis = {dimension.name: d for d, dimension in enumerate(dimensions)}
     embedded, recodings = zip(*(_embed(table, dimensions) for table in named.values()), strict=True)
     everything = np.vstack(embedded)
@@ -180,9 +176,7 @@ def _place_tables(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -
 
 
 def _embed(table: Table, dimensions: Sequence[Dimension]) -> tuple[Codes, tuple[Codes, ...]]:
-    """Return the cells of a table by their codes in the union, and what the codes of each dimension are
-    there.
-    """
+    """Return the cells of a table by their codes in the union, and per dimension its codes there."""
     axis = {dimension.name: d for d, dimension in enumerate(dimensions)}
     own = table.structure
     recoded = tuple(
@@ -278,9 +272,7 @@ class _Merge:
     def _merge_column(
         self, what: str, given: Sequence[tuple[_Placed, NDArray[Any]]]
     ) -> tuple[NDArray[Any], Mask]:
-        """Return one row per cell, and a mask of the cells that have one; tables that share a cell must agree
-        on it.
-        """
+        """Return one row per cell, and the cells that have one; tables that share a cell must agree."""
         shape = (self.n, *given[0][1].shape[1:])
         merged = np.zeros(shape, dtype=given[0][1].dtype)
         source = np.full(self.n, -1, dtype=np.int64)
@@ -301,9 +293,7 @@ class _Merge:
         return merged, source >= 0
 
     def contributions(self, what: str, field: Any) -> Contributions | None:
-        """Return the largest contributions, as many per cell as every table has; contributors are matched by
-        name.
-        """
+        """Return the largest contributions, as many as every table has; contributors match by name."""
         given = [(one, c) for one in self.placed if (c := field(one.table)) is not None]
         if not given:
             return None
@@ -335,9 +325,7 @@ class _Merge:
         return Contributions(values, who, sums, names, query, beyond)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return further columns, of the first table that has one; NaN or empty text for cells that no table
-        has.
-        """
+        """Return further columns, of the first table that has one; NaN or empty text elsewhere."""
         merged: dict[str, NDArray[Any]] = {}
         for one in reversed(self.placed):
             for name, column in one.table.columns.items():

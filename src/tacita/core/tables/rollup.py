@@ -22,9 +22,7 @@ from tacita.core.tables.structure import cell_keys
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One dimension rolled up: source cell ``source[r]`` takes part in target cell ``target[r]``;
-    ``target`` ascends.
-    """
+    """One dimension rolled up: cell ``source[r]`` takes part in ``target[r]``, which ascends."""
 
     source: Cells
     target: Cells
@@ -37,8 +35,9 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Rollup:
-    """The cells that leaf cells give rise to, ascending in ``keys`` (see :func:`cell_keys`), and the steps
-    that lead there; ``possible`` cells have keys, though most may be empty.
+    """The cells above leaf cells, ascending in ``keys`` (see :func:`cell_keys`), and the steps there.
+
+    ``possible`` cells have keys, though most may be empty.
     """
 
     codes: Codes
@@ -54,9 +53,7 @@ class Rollup:
 
     @cached_property
     def _places(self) -> Cells | None:
-        """The position of each possible key, where few of them are empty: looking up is ten times faster
-        than searching.
-        """
+        """The position of each possible key, where few are empty: ten times faster than searching."""
         if self.possible > 4 * self.keys.size:
             return None
         places = np.full(self.possible, -1, dtype=np.int64)
@@ -71,9 +68,7 @@ class Rollup:
 
 
 def roll_up(dimensions: Sequence[Dimension], codes: Codes) -> Rollup:
-    """Return all cells above the given ones, which may repeat, and may be totals that carry data of their
-    own.
-    """
+    """Return all cells above the given ones, which may repeat, and may be totals with own data."""
     keys = cell_keys(dimensions, codes)
     steps = []
     for d, dimension in enumerate(dimensions):

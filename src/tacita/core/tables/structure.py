@@ -24,8 +24,7 @@ from tacita.core.words import pluralize
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """How a table is listed for people: one row per displayed line, with the codes as displayed and the cell
-    it shows.
+    """How a table is listed: one row per displayed line, with its codes and the cell it shows.
 
     Rows may repeat a cell (nodes with one child) and a linked problem has one part per table.
     """
@@ -83,9 +82,7 @@ class Structure:
         )
 
     def find(self, /, *codes: str, **by_name: str) -> int:
-        """Return the cell with these codes, in order or by dimension name; dimensions left out are at their
-        total.
-        """
+        """Return the cell with these codes, in order or by dimension; others are at their total."""
         if self.labels:
             wanted = str(codes[0] if codes else by_name.get("cell", ""))
             if wanted in self._label_position:
@@ -165,8 +162,7 @@ def find_distinct(keys: Cells) -> tuple[Cells, Cells]:
 
 
 def build_equations(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Equations, int]:
-    """Return all equations between the listed cells, and how many families have no equation since their total
-    is not listed.
+    """Return all equations between the listed cells, and how many families lack their total.
 
     For each dimension and tree, the cells whose codes share a parent and agree in the other dimensions sum
     up to the cell at that parent. Where that one is not listed they are parts of the nearest one above it:

@@ -209,9 +209,7 @@ class _SumSearch:
         return [row for row in rows if row != total and self.related(total, row)]
 
     def _check_sum(self, total: int, parts: list[int], rows: list[int], tried: float) -> Sum | None:
-        """Return the sum with its evidence, or None if it does not hold in every column or is likely to be
-        chance.
-        """
+        """Return the sum with its evidence; None if it does not hold everywhere, or by chance."""
         if self._find_related(total, rows) == sorted(parts):
             tried = 0.0
         if self.bits[total] <= tried:
