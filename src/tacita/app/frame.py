@@ -82,8 +82,8 @@ def _declare(screen: Screen) -> None:
             ui.add_css(style)
         ui.colors(primary="#1f5f99", secondary="#46586a", negative="#a3202a", positive="#23683b")
         dark = ui.dark_mode(value=workspace.dark)
-        _help(screen)
-        _header(screen, workspace, dark)
+        _show_help(screen)
+        _show_header(screen, workspace, dark)
         # Inside the element "main" of NiceGUI's page.
         main = ui.element("div").classes("screen")
         ui.skip_link("Skip to the content", target=main)
@@ -98,7 +98,7 @@ def _declare(screen: Screen) -> None:
                 screen.build(workspace)
 
 
-def _header(screen: Screen, workspace: Workspace, dark: ui.dark_mode) -> None:
+def _show_header(screen: Screen, workspace: Workspace, dark: ui.dark_mode) -> None:
     with ui.header().classes("top"):
         ui.label("Tacita").classes("brand")
         with ui.element("nav").classes("ways").props("aria-label=Screens"):
@@ -110,8 +110,8 @@ def _header(screen: Screen, workspace: Workspace, dark: ui.dark_mode) -> None:
         if workspace.case is not None:
             ui.label().classes("case-name").props("data-testid=case-name").mark(CASE_NAME)
             name_case(workspace.case)
-        _undo(workspace)
-        _light(workspace, dark)
+        _show_undo(workspace)
+        _show_light_switch(workspace, dark)
         ui.button("Help", icon="help_outline").props(
             "flat dense no-caps color=white data-testid=help aria-haspopup=dialog"
         ).on("click", js_handler="() => document.getElementById('help').showModal()")
@@ -124,7 +124,7 @@ def name_case(case: Case) -> None:
         label.props["title"] = label.text
 
 
-def _undo(workspace: Workspace) -> None:
+def _show_undo(workspace: Workspace) -> None:
     def step(move: Callable[[], None]) -> None:
         move()
         ui.navigate.reload()
@@ -139,7 +139,7 @@ def _undo(workspace: Workspace) -> None:
         button.bind_enabled_from(workspace, possible)
 
 
-def _light(workspace: Workspace, dark: ui.dark_mode) -> None:
+def _show_light_switch(workspace: Workspace, dark: ui.dark_mode) -> None:
     def choose() -> None:
         workspace.dark = {None: True, True: False, False: None}[workspace.dark]
         dark.value = workspace.dark
@@ -159,8 +159,8 @@ def _light_name(dark: bool | None) -> str:
     return {None: "Auto", True: "Dark", False: "Light"}[dark]
 
 
-def _help(screen: Screen) -> None:
-    """A dialog of the browser's own: it takes the focus, closes with Escape and gives the focus back."""
+def _show_help(screen: Screen) -> None:
+    """Show the button for help; its dialog takes the focus, closes with Escape and gives the focus back."""
     dialog = ui.element("dialog").classes("help").props('id=help aria-label="Help"')
     with dialog:
         # First, so that the dialog opens at its top: the browser scrolls to what it gives the focus.

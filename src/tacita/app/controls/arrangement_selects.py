@@ -17,7 +17,7 @@ _CHOSEN: WeakKeyDictionary[Workspace, Arrangement] = WeakKeyDictionary()
 
 
 def get_arrangement(workspace: Workspace) -> Arrangement:
-    """What was chosen last in a session, on whatever screen; a reload keeps it."""
+    """Return what was chosen last in a session, on whatever screen; a reload keeps it."""
     return _CHOSEN.get(workspace, Arrangement())
 
 
@@ -56,28 +56,30 @@ class ArrangementSelects:
         ]
         with self._place:
             if part is not None:
-                self._select("Table", list(linked), part.name, lambda name: self.take(Arrangement(part=name)))
+                self._show_select(
+                    "Table", list(linked), part.name, lambda name: self.take(Arrangement(part=name))
+                )
             if len(dimensions) > 1:
-                self._lines(dimensions, *shown)
+                self._show_axes(dimensions, *shown)
             held = {structure.dimensions[d].name: code for d, code in where.fixed.items()}
             for name, dimension in dimensions.items():
                 if name not in shown:
-                    self._slicer(dimension, held.get(name, dimension.total))
+                    self._show_slicer(dimension, held.get(name, dimension.total))
 
-    def _lines(self, dimensions: Mapping[str, Dimension], rows: str, columns: str) -> None:
+    def _show_axes(self, dimensions: Mapping[str, Dimension], rows: str, columns: str) -> None:
         def put(new_rows: str, new_columns: str) -> None:
             if new_rows == new_columns:
                 # Choosing what stands on the other side turns the table.
                 new_rows, new_columns = columns, rows
             self.take(replace(get_arrangement(self._workspace), rows=new_rows, columns=new_columns))
 
-        self._select("Rows", list(dimensions), rows, lambda name: put(name, columns))
-        self._select("Columns", list(dimensions), columns, lambda name: put(rows, name))
+        self._show_select("Rows", list(dimensions), rows, lambda name: put(name, columns))
+        self._show_select("Columns", list(dimensions), columns, lambda name: put(rows, name))
         turn = ui.button(icon="swap_horiz", on_click=lambda: put(columns, rows), color=None)
         turn.props('flat dense round aria-label="Swap rows and columns" data-testid=swap')
         turn.tooltip("Swap rows and columns")
 
-    def _slicer(self, dimension: Dimension, code: str) -> None:
+    def _show_slicer(self, dimension: Dimension, code: str) -> None:
         def hold(chosen_code: str) -> None:
             # The selects stay as they are: somebody may be choosing in the next one already.
             chosen = get_arrangement(self._workspace)
@@ -85,9 +87,9 @@ class ArrangementSelects:
             _CHOSEN[self._workspace] = replace(chosen, fixed=fixed)
             self._on_change()
 
-        self._select(dimension.name, list(dimension.codes), code, hold, f"slicer-{dimension.name}")
+        self._show_select(dimension.name, list(dimension.codes), code, hold, f"slicer-{dimension.name}")
 
-    def _select(
+    def _show_select(
         self, label: str, options: list[str], value: str, take: Callable[[str], None], test_id: str = ""
     ) -> None:
         select = ui.select(options, label=label, value=value, on_change=lambda event: take(str(event.value)))

@@ -22,12 +22,12 @@ class Question:
 
 
 async def ask(title: str, fields: Sequence[Question], button: str) -> dict[str, str] | None:
-    """The answers by name; None if the user thought better of it."""
+    """Return the answers by name; None if the user thought better of it."""
     with ui.dialog() as dialog, ui.card().classes("asking"):
         # Not as text for props(): titles name codes, and a code may hold quotation marks.
         dialog.props["aria-label"] = title
         heading(title)
-        controls = {field.name: _control(field) for field in fields}
+        controls = {field.name: _make_control(field) for field in fields}
 
         def answer() -> None:
             dialog.submit({name: str(control.value or "").strip() for name, control in controls.items()})
@@ -47,7 +47,7 @@ async def ask(title: str, fields: Sequence[Question], button: str) -> dict[str, 
     return answers
 
 
-def _control(field: Question) -> ui.input | ui.select:
+def _make_control(field: Question) -> ui.input | ui.select:
     control: ui.input | ui.select
     if field.options:
         control = ui.select(list(field.options), label=field.label, value=field.value)

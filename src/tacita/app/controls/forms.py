@@ -29,7 +29,7 @@ YES, NO = "yes", "no"
 
 
 def format_value(value: Any) -> str:
-    """A value as a form shows it and :meth:`Option.read` reads it: ``5`` for 5.0, nothing for None."""
+    """Return a value as a form shows it and :meth:`Option.read` reads it: ``5`` for 5.0, nothing for None."""
     if isinstance(value, bool):
         return YES if value else NO
     if value is None:
@@ -38,7 +38,7 @@ def format_value(value: Any) -> str:
 
 
 def read_value(option: Option, text: str) -> Any:
-    """The value that a text stands for; no text stands for the default, integers are of type int.
+    """Return the value that a text stands for; no text stands for the default, integers are of type int.
 
     Raises
     ------
@@ -96,11 +96,11 @@ class OptionForm:
         self._filling = False
 
     def texts(self) -> dict[str, str]:
-        """What differs from the defaults, as it is typed."""
+        """Return what differs from the defaults, as it is typed."""
         return {field.option.name: field.text for field in self._fields if field.changed}
 
     def values(self) -> dict[str, Any]:
-        """What differs from the defaults.
+        """Return what differs from the defaults.
 
         Raises
         ------
@@ -182,12 +182,12 @@ class _Field:
         self.note()
 
     def _value(self, values: Mapping[str, Any]) -> str | bool:
-        """What the control is to say, the default where there is no value."""
+        """Return what the control is to say, the default where there is no value."""
         text = self._show(values[self.option.name]) if self.option.name in values else self._default
         return text == YES if self.option.kind is bool else text
 
     def note(self) -> None:
-        """The help, and the default where it was left."""
+        """Show the help, and the default where another value is chosen."""
         changed = self.changed
         left = changed and not self.option.required
         self._note.set_text(

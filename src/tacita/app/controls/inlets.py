@@ -24,7 +24,7 @@ def file_inlet(
     on_failed: Callable[[GenericEventArguments], None],
     name: str = "upload-files",
 ) -> ui.upload:
-    """An inlet for several files at once."""
+    """Return an inlet for several files at once."""
     inlet = ui.upload(multiple=True, auto_upload=True, max_files=MOST_FILES, on_multi_upload=on_files)
     # Sent under their names alone, all but one of those with the same name would be lost.
     inlet.props[":field-name"] = "(file) => file.__key"
@@ -37,7 +37,7 @@ def one_file_inlet(
     on_failed: Callable[[GenericEventArguments], None],
     name: str,
 ) -> ui.upload:
-    """An inlet for one file."""
+    """Return an inlet for one file."""
     return _hidden(ui.upload(auto_upload=True, on_upload=on_file), name, on_failed)
 
 
@@ -45,22 +45,22 @@ def text_inlet(
     on_text: Callable[[UploadEventArguments], Awaitable[None]],
     on_failed: Callable[[GenericEventArguments], None],
 ) -> ui.upload:
-    """An inlet for one text."""
+    """Return an inlet for one text."""
     return _hidden(ui.upload(auto_upload=True, on_upload=on_text), "upload-text", on_failed)
 
 
 def open_picker(files: ui.upload) -> str:
-    """The handler that lets the user choose files; only the browser may do so, when it is clicked."""
+    """Return the handler that lets the user choose files; only the browser may do so, when it is clicked."""
     return f"() => {_uploader(files)}.pickFiles()"
 
 
 def send_text(texts: ui.upload, field: str) -> str:
-    """The handler that sends what a field of the page holds."""
+    """Return the handler that sends what a field of the page holds."""
     return f"() => {_send(texts, f'document.getElementById({field!r}).value')}"
 
 
 def handle_drops_and_pastes(files: ui.upload, records: ui.upload, texts: ui.upload, field: str) -> None:
-    """Files dropped anywhere on the page, records in a zone of their own, and whatever is pasted outside of
+    """Take files that are dropped on the page, records in a zone of their own, and what is pasted outside of
     fields.
 
     A long text is sent at once also from the ``field`` for pasting, which would take seconds to show it.

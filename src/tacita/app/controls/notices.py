@@ -1,4 +1,4 @@
-"""What a screen has to say: errors in the words of the core, and things done.
+"""Messages on a screen: errors in the words of the core, and things done.
 
 Errors stay on the page until they are closed, since they name cells and remedies that take time to read.
 """
@@ -19,7 +19,7 @@ AREA = "notices"
 
 
 def show_area() -> None:
-    """The place on a page where notices appear; once per page, before its content."""
+    """Make the place on a page where notices appear; once per page, before its content."""
     ui.element("div").classes("notices").props("id=notices aria-live=polite").mark(AREA)
 
 
@@ -29,7 +29,7 @@ def tell(message: str, tone: Tone = "note") -> None:
 
 
 def offer(message: str, what: str, take: Callable[[], object], leave: Callable[[], object]) -> None:
-    """A notice with a button for ``what`` it offers; closing it leaves the offer."""
+    """Show a notice with a button for ``what`` it offers; ``leave`` is called when it is closed."""
     row = _show(_here(), message, "offer", leave)
     if row is not None:
         with row:
@@ -43,7 +43,7 @@ def withdraw_offer() -> None:
 
 
 def _here() -> ui.element | None:
-    """The place for notices on the page that is asked from; None where that page is gone."""
+    """Return the place for notices on the page that is asked from; None where that page is gone."""
     # Whoever asks may be in a part of the page that is gone: then in what that part was asked from.
     for slot in reversed(ui.context.slot_stack):
         with suppress(RuntimeError), slot:
@@ -79,7 +79,7 @@ def tell_fault(error: Exception) -> None:
 
 
 def describe_fault(error: Exception) -> str:
-    """An error that nobody expected, as a sentence."""
+    """Return an error that nobody expected, as a sentence."""
     return f"{type(error).__name__}: {error}. A fault of the program: please report it."
 
 

@@ -53,12 +53,12 @@ def as_label(name: str) -> str:
 
 
 def show_no_table() -> None:
-    """Say, in place of a screen that needs a table, where to get one."""
+    """Show where to get a table, in place of a screen that needs one."""
     _show_remedy("There is no table yet.", "Open, paste, type or generate one", "/", "no-table")
 
 
 def show_no_run() -> None:
-    """Say, in place of what needs a run, where to start one."""
+    """Show where to start a run, in place of what needs one."""
     _show_remedy("There is no run yet.", "Choose a method and run it", "/protect", "no-run")
 
 

@@ -25,7 +25,7 @@ LOOK_AGAIN = 0.4
 
 
 def choose_run(workspace: Workspace) -> Job | None:
-    """A list of all runs; the page is built anew for another one. None where there is no run."""
+    """Return a list of all runs; the page is built anew for another one. None where there is no run."""
     chosen = workspace.chosen
     if chosen is None:
         show_no_run()
@@ -52,7 +52,7 @@ def choose_run(workspace: Workspace) -> Job | None:
 
 
 def describe_run(job: Job, now: Case | None) -> str:
-    """``✔ safe``, ``searching``: how far a run is; and if what it is safe for is no longer asked."""
+    """Return how far a run is, such as ``✔ safe`` or ``searching``, and whether its case is an old one."""
     sign = SIGNS.get(job.state)
     words = f"{sign} {job.state.value}" if sign else job.state.value
     return words if job.case is now else f"{words}, {EARLIER}"
@@ -75,7 +75,7 @@ def wait_for(job: Job) -> None:
 
 
 def describe_solution(outcome: Outcome | None) -> str:
-    """Whether the loss is the smallest possible, and if not, how far from it it may be."""
+    """Return whether the loss is the smallest possible, and if not, how far from it it may be."""
     if outcome is None:
         return "not stated"
     if outcome.status:

@@ -28,13 +28,13 @@ class Doors:
         self._workspaces: dict[str, Workspace] = {}
 
     def new_token(self) -> str:
-        """A token that nobody has used yet."""
+        """Return a token that nobody has used yet."""
         token = secrets.token_urlsafe(32)
         self._tokens.append(token)
         return token
 
     def enter(self, token: str) -> str | None:
-        """The session that an unused token buys, with a workspace of its own; None for any other text."""
+        """Return the session, with its workspace, that an unused token buys; None for any other text."""
         known = _find(token, self._tokens)
         if known is None:
             return None
@@ -45,7 +45,7 @@ class Doors:
         return session
 
     def workspace(self, session: str) -> Workspace | None:
-        """What a session works on; None for a session that never began here."""
+        """Return what a session works on; None for a session that never began here."""
         known = _find(session, list(self._workspaces))
         return None if known is None else self._workspaces[known]
 
@@ -61,7 +61,7 @@ class Doors:
 
 
 def current_workspace() -> Workspace:
-    """The workspace of the page that is being built, or whose event is being handled.
+    """Return the workspace of the page that is being built, or whose event is being handled.
 
     The guard leaves it with every request that it lets through; NiceGUI keeps the request of a page for as
     long as the page is open.
@@ -74,6 +74,6 @@ def current_workspace() -> Workspace:
 
 
 def _find(text: str, known: list[str]) -> str | None:
-    """The known text that is equal; how long it takes tells nothing about how near a wrong one is."""
+    """Return the known text that is equal; how long it takes tells nothing about how near a wrong one is."""
     equal = [other for other in known if secrets.compare_digest(text.encode(), other.encode())]
     return equal[0] if equal else None

@@ -8,7 +8,7 @@
 4. Is it invited? The session's cookie is needed for everything. ``GET /?token=...`` exchanges a one-time
    token for it.
 5. Is it about a page of its own? A page of another session is as good as none.
-6. Is it small enough? A body is counted while it comes in, whatever its length was said to be.
+6. Is it small enough? A body is counted while it comes in, whatever its length was request_headers to be.
 
 The same holds for websockets. Answers carry headers that keep the page from loading, sending or being framed
 elsewhere.
@@ -116,14 +116,14 @@ class Guard:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        said = _Headers(scope["headers"])
-        refusal = self._misplaced(scope, said)
+        request_headers = _Headers(scope["headers"])
+        refusal = self._find_misplacement(scope, request_headers)
         if refusal is not None:
             await self._refuse(scope, send, refusal)
             return
-        found = (self._doors.workspace(session) for session in said.cookies(self.cookie))
+        found = (self._doors.workspace(session) for session in request_headers.cookies(self.cookie))
         workspace = next((known for known in found if known is not None), None)
-        token = _token(scope)
+        token = _find_token(scope)
         if token is not None:
             await self._exchange(scope, send, token, invited=workspace is not None)
         elif workspace is None:
@@ -132,19 +132,21 @@ class Guard:
             await self._refuse(scope, send, NOT_THEIRS)
         else:
             scope["state"] = {**scope.get("state", {}), "workspace": workspace}
-            await self._let_through(scope, said, receive, send)
+            await self._let_through(scope, request_headers, receive, send)
 
-    def _misplaced(self, scope: MutableMapping[str, Any], said: _Headers) -> Refusal | None:
-        hosts = said.all("host")
+    def _find_misplacement(
+        self, scope: MutableMapping[str, Any], request_headers: _Headers
+    ) -> Refusal | None:
+        hosts = request_headers.all("host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return ELSEWHERE
-        origins = said.all("origin")
+        origins = request_headers.all("origin")
         # Every browser names the origin of a websocket; what does not is no browser, and we serve no other.
         if scope["type"] == "websocket" and not origins:
             return FOREIGN
         if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
             return FOREIGN
-        if not set(said.all("sec-fetch-site")) <= {"same-origin", "none"}:
+        if not set(request_headers.all("sec-fetch-site")) <= {"same-origin", "none"}:
             return FOREIGN
         # Looking it up takes some milliseconds, and the library's files are no secret.
         client, server = scope.get("client"), scope.get("server")
@@ -155,7 +157,7 @@ class Guard:
     async def _exchange(
         self, scope: MutableMapping[str, Any], send: Send, token: str, *, invited: bool
     ) -> None:
-        """From the token to the page without it.
+        """Exchange a token for a session, and lead to the page without the token.
 
         A browser that has a session keeps it, and the token stays good for another browser: a second
         workspace under the same cookie would make the first one unreachable.
@@ -175,17 +177,20 @@ class Guard:
             # Closing before accepting is the refusal of the handshake, with status 403.
             await send({"type": "websocket.close", "code": 1008, "reason": refusal.reason})
             return
-        await _answer(self._shielded(scope, send), refusal.status, *_in_words(refusal))
+        await _answer(self._shielded(scope, send), refusal.status, *_write_page(refusal))
 
     async def _let_through(
-        self, scope: MutableMapping[str, Any], said: _Headers, receive: Receive, send: Send
+        self, scope: MutableMapping[str, Any], request_headers: _Headers, receive: Receive, send: Send
     ) -> None:
         if scope["type"] == "websocket":
             await self.app(scope, receive, send)
             return
         shielded = self._shielded(scope, send)
-        if any(length.isdecimal() and int(length) > self._largest for length in said.all("content-length")):
-            await _answer(shielded, TOO_LARGE.status, *_in_words(TOO_LARGE))
+        if any(
+            length.isdecimal() and int(length) > self._largest
+            for length in request_headers.all("content-length")
+        ):
+            await _answer(shielded, TOO_LARGE.status, *_write_page(TOO_LARGE))
             return
         scale = _Scale(receive, shielded, self._largest)
         try:
@@ -223,7 +228,7 @@ class _Headers:
         return [value.decode("latin-1").strip() for key, value in self._raw if key.lower() == wanted]
 
     def cookies(self, name: str) -> list[str]:
-        """All values under a name: other servers of this machine can set cookies beside ours."""
+        """Return all values under a name: other servers of this machine can set cookies beside ours."""
         pairs = (pair.strip().partition("=") for header in self.all("cookie") for pair in header.split(";"))
         return [value for key, _, value in pairs if key == name]
 
@@ -245,7 +250,7 @@ class _Scale:
             if self._left < 0:
                 self.refused = True
                 if not self._answered:
-                    await _answer(self._send, TOO_LARGE.status, *_in_words(TOO_LARGE))
+                    await _answer(self._send, TOO_LARGE.status, *_write_page(TOO_LARGE))
         return {"type": "http.disconnect"} if self.refused else message
 
     async def send(self, message: Message) -> None:
@@ -255,12 +260,12 @@ class _Scale:
 
 
 def _is_library(path: str) -> bool:
-    """A file of a numbered version of NiceGUI: it never changes, and holds no data."""
+    """Return a file of a numbered version of NiceGUI: it never changes, and holds no data."""
     return bool(re.match(r"/_nicegui/\d[\d.]*/(?!dynamic_resources/)", path))
 
 
-def _token(scope: MutableMapping[str, Any]) -> str | None:
-    """The token in the address of a visit to the start page."""
+def _find_token(scope: MutableMapping[str, Any]) -> str | None:
+    """Return the token in the address of a visit to the start page."""
     if scope["type"] != "http" or scope["method"] != "GET" or scope["path"] != "/":
         return None
     given = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True).get("token")
@@ -268,7 +273,7 @@ def _token(scope: MutableMapping[str, Any]) -> str | None:
 
 
 def _shield(suffix: str) -> dict[bytes, bytes]:
-    """Headers of every answer.
+    """Return headers of every answer.
 
     The page is built by Vue from templates that it compiles, and NiceGUI writes its state into an inline
     script: hence 'unsafe-eval' and 'unsafe-inline'. Nothing may be loaded from or sent to another place.
@@ -297,7 +302,7 @@ def _shield(suffix: str) -> dict[bytes, bytes]:
     return {name.encode(): value.encode() for name, value in headers.items()}
 
 
-def _in_words(refusal: Refusal) -> tuple[Headers, bytes]:
+def _write_page(refusal: Refusal) -> tuple[Headers, bytes]:
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
         '<meta name="viewport" content="width=device-width"><title>Tacita: not opened</title>'

@@ -21,10 +21,12 @@ Handler = Callable[[str, MutableMapping[str, Any]], Awaitable[object]]
 
 
 def is_foreign(scope: MutableMapping[str, Any], workspace: Workspace) -> bool:
-    """Whether a request names a page of another session, by its path or when it opens a socket."""
+    """Return whether a request names a page of another session, by its path or when it opens a socket."""
     named = re.match(r"/_nicegui/client/([^/]+)/", scope["path"])
     asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("client_id", [])
-    return any(_owner(page) not in (None, workspace) for page in [*(named.groups() if named else ()), *asked])
+    return any(
+        _find_owner(page) not in (None, workspace) for page in [*(named.groups() if named else ()), *asked]
+    )
 
 
 def bind_messages() -> None:
@@ -33,15 +35,15 @@ def bind_messages() -> None:
 
     handlers = core.sio.handlers["/"]
     for name in MESSAGES:
-        handlers[name] = _bound(handlers[name])
+        handlers[name] = _bind_handler(handlers[name])
 
 
-def _bound(handle: Callable[..., object]) -> Handler:
+def _bind_handler(handle: Callable[..., object]) -> Handler:
     from nicegui import core
 
     async def bound(sid: str, message: MutableMapping[str, Any]) -> object:
         workspace = core.sio.get_environ(sid)["asgi.scope"]["state"]["workspace"]
-        if _owner(str(message.get("client_id"))) not in (None, workspace):
+        if _find_owner(str(message.get("client_id"))) not in (None, workspace):
             return False
         result = handle(sid, message)
         return await result if inspect.isawaitable(result) else result
@@ -49,8 +51,8 @@ def _bound(handle: Callable[..., object]) -> Handler:
     return bound
 
 
-def _owner(page: str) -> Workspace | None:
-    """The workspace that a page was opened from; None for a page that is not there (any more)."""
+def _find_owner(page: str) -> Workspace | None:
+    """Return the workspace that a page was opened from; None for a page that is not there (any more)."""
     from nicegui import Client
 
     client = Client.instances.get(page)

@@ -21,7 +21,7 @@ ROOT = 0
 
 
 def is_ours(client: Endpoint, server: Endpoint, tables: Sequence[Path] = TABLES) -> bool:
-    """Whether the client's end of the connection is held by a process of our user, or of root.
+    """Return whether the client's end of the connection is held by a process of our user, or of root.
 
     Root could read our memory anyway, and carries connections into containers and virtual machines. Where the
     kernel does not list even our own end (other systems than Linux, some sandboxes), nobody can tell, and
@@ -29,9 +29,9 @@ def is_ours(client: Endpoint, server: Endpoint, tables: Sequence[Path] = TABLES)
     """
     if not hasattr(os, "geteuid"):
         return True
-    near, far = _written(server), _written(client)
+    near, far = _format_address(server), _format_address(client)
     seen, users = False, set()
-    for local, remote, user, inode in _entries(tables):
+    for local, remote, user, inode in _list_connections(tables):
         seen = seen or (local in near and remote in far)
         # An end without inode was closed by its process: nobody owns it any more.
         if local in far and remote in near and inode:
@@ -39,8 +39,8 @@ def is_ours(client: Endpoint, server: Endpoint, tables: Sequence[Path] = TABLES)
     return not seen or (bool(users) and users <= {os.geteuid(), ROOT})
 
 
-def _entries(tables: Sequence[Path]) -> Iterator[tuple[str, str, int, int]]:
-    """Local end, remote end, user and inode of every connection."""
+def _list_connections(tables: Sequence[Path]) -> Iterator[tuple[str, str, int, int]]:
+    """Yield local end, remote end, user and inode of every connection."""
     for table in tables:
         try:
             lines = table.read_text(encoding="ascii").splitlines()[1:]
@@ -51,8 +51,10 @@ def _entries(tables: Sequence[Path]) -> Iterator[tuple[str, str, int, int]]:
             yield parts[1], parts[2], int(parts[7]), int(parts[9])
 
 
-def _written(end: Endpoint) -> set[str]:
-    """How the tables write an IPv4 address: in the machine's byte order, alone or within an IPv6 address."""
+def _format_address(end: Endpoint) -> set[str]:
+    """Return how the tables write an IPv4 address: in the machine's byte order, alone or within an IPv6
+    address.
+    """
     address, marker = (
         f"{int.from_bytes(part, sys.byteorder):08X}" for part in (socket.inet_aton(end[0]), b"\0\0\xff\xff")
     )

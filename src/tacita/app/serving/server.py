@@ -37,7 +37,8 @@ PATIENCE = 2
 def create(
     doors: Doors, port: int, screens: Callable[[], None], *, largest_upload: int = LARGEST_UPLOAD
 ) -> Guard:
-    """The whole application, guarded. NiceGUI knows one application per process, so this is called once.
+    """Return the whole application, guarded. NiceGUI knows one application per process, so this is called
+    once.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def serve(
     again
         Is told a fresh address for every line on standard input; without it nobody listens there.
     """
-    with _ending_in_order(), _bound(port) as listener, _private_folder():
+    with _end_in_order(), _bind(port) as listener, _use_private_folder():
         from tacita.app.frame import register
         from tacita.app.serving.doors import Doors
         from tacita.app.work.workspace import Workspace
@@ -126,12 +127,12 @@ def serve(
                 if again is not None:
                     _in_background(lambda: _listen(lambda: again(address())))
 
-            server = _server(create(doors, port, register, largest_upload=largest_upload), started)
+            server = _make_server(create(doors, port, register, largest_upload=largest_upload), started)
             server.run(sockets=[listener])
 
 
-def _bound(port: int) -> socket.socket:
-    """A socket that only this machine can reach."""
+def _bind(port: int) -> socket.socket:
+    """Return a socket that only this machine can reach."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     if os.name == "posix":
         # A port that was closed a moment ago can be had again; elsewhere this would share one in use.
@@ -149,8 +150,8 @@ def _bound(port: int) -> socket.socket:
 
 
 @contextlib.contextmanager
-def _private_folder() -> Iterator[None]:
-    """All temporary files of this process in one folder, readable by its user only, that goes with it."""
+def _use_private_folder() -> Iterator[None]:
+    """Keep all temporary files of this process in one folder that only its user can read, and remove it."""
     before = tempfile.tempdir
     # Settings of other NiceGUI programs would put data elsewhere, in a database or on another machine.
     for name in [name for name in os.environ if name.startswith("NICEGUI_")]:
@@ -166,7 +167,7 @@ def _private_folder() -> Iterator[None]:
             del os.environ["NICEGUI_STORAGE_PATH"]
 
 
-def _server(guard: Guard, started: Callable[[], None]) -> uvicorn.Server:
+def _make_server(guard: Guard, started: Callable[[], None]) -> uvicorn.Server:
     import uvicorn
 
     class Announcing(uvicorn.Server):
@@ -190,7 +191,7 @@ def _server(guard: Guard, started: Callable[[], None]) -> uvicorn.Server:
 
 
 @contextlib.contextmanager
-def _ending_in_order() -> Iterator[None]:
+def _end_in_order() -> Iterator[None]:
     """Whoever ends the process, it is as if by Ctrl-C: what is temporary goes first."""
     handlers: dict[int, Any] = {signal.SIGTERM: signal.default_int_handler}
     if sys.platform != "win32":

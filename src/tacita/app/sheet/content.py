@@ -75,14 +75,18 @@ class Content:
     def __post_init__(self) -> None:
         shape = (len(self.rows), len(self.columns))
         if self.flags.shape != shape:
-            raise InputError(f"flags of shape {self.flags.shape} for a sheet of {shape}: give one per cell")
+            raise InputError(
+                f"flags of shape {self.flags.shape} for a sheet of {shape}", remedy="give one per cell"
+            )
         if len(self.texts) != shape[0] or any(len(texts) != shape[1] for texts in self.texts):
-            raise InputError(f"texts do not fill a sheet of {shape}: give one per cell")
+            raise InputError(f"texts do not fill a sheet of {shape}", remedy="give one per cell")
         for lines in (self.rows, self.columns):
             for position, line in enumerate(lines):
                 if not -1 <= line.parent < len(lines) or line.parent == position:
                     raise InputError(
-                        f"{line.code}: parent {line.parent} is no other line of {len(lines)}: give -1 if none"
+                        f"parent {line.parent} is no other line of {len(lines)}",
+                        place=line.code,
+                        remedy="give -1 if none",
                     )
 
 
@@ -117,11 +121,11 @@ class Selection:
     columns: tuple[int, ...]
 
     def cells(self) -> Iterator[tuple[int, int]]:
-        """The positions of the block, row by row."""
+        """Yield the positions of the block, row by row."""
         return ((row, column) for row in self.rows for column in self.columns)
 
     def clipped(self, rows: int, columns: int) -> Selection:
-        """What is left of it in a sheet with so many lines; as much as its last line if nothing is."""
+        """Return what is left of it in a sheet with so many lines; as much as its last line if nothing is."""
         last_row, last_column = rows - 1, columns - 1
         return Selection(
             min(self.row, last_row),
@@ -132,11 +136,13 @@ class Selection:
 
 
 def encode_content(content: Content, texts: Sequence[Sequence[str]], flags: NDArray[np.uint8]) -> bytes:
-    """A sheet for the browser: one string per row, flags as base 64: a third of the size of nested JSON."""
+    """Return a sheet for the browser: one string per row, flags as base 64: a third of the size of nested
+    JSON.
+    """
     return json.dumps(
         {
-            "rows": _lines(content.rows),
-            "columns": _lines(content.columns),
+            "rows": _encode_lines(content.rows),
+            "columns": _encode_lines(content.columns),
             "texts": ["\t".join(row) for row in texts],
             "flags": base64.b64encode(np.ascontiguousarray(flags, dtype=np.uint8).tobytes()).decode("ascii"),
             "rowTitle": content.row_title,
@@ -148,15 +154,18 @@ def encode_content(content: Content, texts: Sequence[Sequence[str]], flags: NDAr
 
 
 def decode_entries(message: Mapping[str, Any], flags: NDArray[np.uint8]) -> tuple[Entry, ...]:
-    """The entries of a block as the browser sends it: runs of rows, runs of columns, tab-separated texts.
+    """Return the entries of a block as the browser sends it: runs of rows, runs of columns, tab-separated
+    texts.
 
     A block may hold blank fields, which are no entries.
     """
-    rows = _positions(message["rows"], flags.shape[0])
-    columns = _positions(message["columns"], flags.shape[1])
+    rows = _expand_runs(message["rows"], flags.shape[0])
+    columns = _expand_runs(message["columns"], flags.shape[1])
     lines = [line.split("\t") for line in str(message["texts"]).split("\n")]
     if len(lines) != len(rows) or any(len(line) != len(columns) for line in lines):
-        raise InputError(f"texts do not fill a block of {len(rows)} by {len(columns)}: paste it again")
+        raise InputError(
+            f"texts do not fill a block of {len(rows)} by {len(columns)}", remedy="paste it again"
+        )
     # As lists: asking an array for each of 100,000 cells takes a second.
     sums = (flags & int(Flag.TOTAL)).tolist()
     return tuple(
@@ -168,16 +177,16 @@ def decode_entries(message: Mapping[str, Any], flags: NDArray[np.uint8]) -> tupl
 
 
 def decode_selection(message: Mapping[str, Any], shape: tuple[int, ...]) -> Selection:
-    """The selection as the browser sends it: the cell in focus, runs of rows, runs of columns."""
+    """Return the selection as the browser sends it: the cell in focus, runs of rows, runs of columns."""
     return Selection(
-        _inside(int(message["row"]), shape[0]),
-        _inside(int(message["column"]), shape[1]),
-        _positions(message["rows"], shape[0]),
-        _positions(message["columns"], shape[1]),
+        _check_position(int(message["row"]), shape[0]),
+        _check_position(int(message["column"]), shape[1]),
+        _expand_runs(message["rows"], shape[0]),
+        _expand_runs(message["columns"], shape[1]),
     )
 
 
-def _lines(lines: Iterable[Line]) -> dict[str, list[str] | list[int]]:
+def _encode_lines(lines: Iterable[Line]) -> dict[str, list[str] | list[int]]:
     lines = list(lines)
     return {
         "codes": [line.code for line in lines],
@@ -186,16 +195,16 @@ def _lines(lines: Iterable[Line]) -> dict[str, list[str] | list[int]]:
     }
 
 
-def _positions(runs: Iterable[Sequence[int]], size: int) -> tuple[int, ...]:
-    """Positions of runs [first, last], both included."""
+def _expand_runs(runs: Iterable[Sequence[int]], size: int) -> tuple[int, ...]:
+    """Return positions of runs [first, last], both included."""
     return tuple(
         position
         for first, last in runs
-        for position in range(_inside(int(first), size), _inside(int(last), size) + 1)
+        for position in range(_check_position(int(first), size), _check_position(int(last), size) + 1)
     )
 
 
-def _inside(position: int, size: int) -> int:
+def _check_position(position: int, size: int) -> int:
     if not 0 <= position < size:
-        raise InputError(f"line {position + 1} of a sheet with {size}: reload the page")
+        raise InputError(f"line {position + 1} of a sheet with {size}", remedy="reload the page")
     return position

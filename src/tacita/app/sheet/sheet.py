@@ -78,7 +78,7 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         self._version = self._shown_since = 0
         self._unsettled: set[tuple[int, int]] = set()
         self._selection = Selection(0, 0, (0,), (0,))
-        self._take(content)
+        self._set_content(content)
         self._props.update(
             source=ROUTE.format(client_id=self.client.id, element_id=self.id),
             version=self._version,
@@ -88,8 +88,8 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
             looks=[[int(look.flag), look.name, look.sign, look.meaning] for look in LOOKS],
         )
         self._on_edit, self._on_select = on_edit, on_select
-        self.on("edit", self._edited)
-        self.on("select", self._selected)
+        self.on("edit", self._handle_edit)
+        self.on("select", self._handle_selection)
         for event, handler in (("undo", on_undo), ("redo", on_redo)):
             if handler is not None:
                 self.on(event, handler, args=[])
@@ -103,7 +103,7 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
 
     def show(self, content: Content) -> None:
         """Show another content. Folds and widths stay where codes are the same, and so does the place."""
-        self._take(content)
+        self._set_content(content)
         self._selection = self._selection.clipped(len(content.rows), len(content.columns))
         self._fetch()
         self._shown_since = self._version
@@ -136,7 +136,7 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         """Say something in the line below the sheet; screen readers read it out."""
         self.run_method("tell", message)
 
-    def _take(self, content: Content) -> None:
+    def _set_content(self, content: Content) -> None:
         self._content = content
         self._texts = [list(row) for row in content.texts]
         self._flags = content.flags.copy()
@@ -149,7 +149,7 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         self._props["version"] = self._version
         self.update()
 
-    async def _edited(self, event: GenericEventArguments) -> None:
+    async def _handle_edit(self, event: GenericEventArguments) -> None:
         message: dict[str, Any] = event.args
         if self._on_edit is None or message["version"] < self._shown_since:
             # Typed into the content before this one: its positions may mean other cells by now.
@@ -159,14 +159,14 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         entries = decode_entries(message, self._flags)
         self._unsettled.update((entry.row, entry.column) for entry in entries)
         try:
-            await _finished(self._on_edit(entries))
+            await _await_result(self._on_edit(entries))
         finally:
             self.patch(
                 Change(row, column, self._texts[row][column], int(self._flags[row, column]))
                 for row, column in sorted(self._unsettled)
             )
 
-    async def _selected(self, event: GenericEventArguments) -> None:
+    async def _handle_selection(self, event: GenericEventArguments) -> None:
         message: dict[str, Any] = event.args
         try:
             self._selection = decode_selection(message, self._flags.shape)
@@ -174,10 +174,10 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
             # Sent before the browser had the present, smaller content: it selects anew with the next move.
             return
         if self._on_select is not None:
-            await _finished(self._on_select(self._selection))
+            await _await_result(self._on_select(self._selection))
 
     def encode(self) -> bytes:
-        """What the browser fetches."""
+        """Return what the browser fetches."""
         return encode_content(self._content, self._texts, self._flags)
 
 
@@ -192,6 +192,6 @@ async def _send(client_id: str, element_id: int) -> Response:
     return Response(sheet.encode(), media_type="application/json")
 
 
-async def _finished(result: Awaitable[None] | None) -> None:
+async def _await_result(result: Awaitable[None] | None) -> None:
     if inspect.isawaitable(result):
         await result

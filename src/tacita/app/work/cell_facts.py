@@ -61,7 +61,7 @@ class CellFacts:
 
 
 def describe_cell(case: Case, judged: Sensitivity, cell: int) -> CellFacts:
-    """What is known of a cell."""
+    """Return what is known of a cell."""
     table, levels = case.table, judged.levels
 
     def amount(units: Units) -> str:
@@ -84,15 +84,15 @@ def describe_cell(case: Case, judged: Sensitivity, cell: int) -> CellFacts:
         amount(levels.sliding),
         decision.text if decision is not None else "",
         int(table.count[cell]) if table.count is not None else None,
-        _largest(table.contributions, cell, table.decimals),
-        _largest(table.holdings, cell, table.decimals),
+        _list_largest(table.contributions, cell, table.decimals),
+        _list_largest(table.holdings, cell, table.decimals),
         None if judged.problem is None else float(judged.problem.cost[cell]),
         tuple(table.structure.describe_equation(j) for j in equations[:MOST_EQUATIONS].tolist()),
         max(0, equations.size - MOST_EQUATIONS),
     )
 
 
-def _largest(contributions: Contributions | None, cell: int, decimals: int) -> tuple[Contributor, ...]:
+def _list_largest(contributions: Contributions | None, cell: int, decimals: int) -> tuple[Contributor, ...]:
     if contributions is None:
         return ()
     whole = max(int(contributions.sums[cell]), 1)
@@ -131,19 +131,19 @@ class OutsiderAttack:
         self._found: dict[int, DeducedInterval] = {}
 
     def concerns(self, problem: Problem, release: Release | None) -> bool:
-        """Whether this is the attack on that problem and that release, or on that problem without one."""
+        """Return whether this is the attack on that problem and that release, or on none."""
         return self.problem is problem and self.asked is release
 
     def hides(self, cell: int) -> bool:
-        """Whether there is anything to deduce."""
+        """Return whether there is anything to deduce."""
         return bool(self._hidden[cell])
 
     def get_known(self, cell: int) -> DeducedInterval | None:
-        """The answer, if it has been worked out."""
+        """Return the answer, if it has been worked out."""
         return self._found.get(cell)
 
     def deduce(self, cell: int, run: Run) -> DeducedInterval:
-        """The interval of a hidden cell; to be called in a thread."""
+        """Return the interval of a hidden cell; to be called in a thread."""
         found = deduce(self.problem, self.release, run=run, cells=np.array([cell]))
         low, high = found.of(cell)
         ends = exact.to_floats(

@@ -1,4 +1,4 @@
-"""Where a requirement is worked on: each change is in the case at once, and undone as one step.
+"""Changes of a specification: each is in the case at once, and undone as one step.
 
 Typing ``12`` is one step, not two: changes that follow each other in one field replace each other until the
 field is left.
@@ -57,7 +57,7 @@ class Desk:
         self._on_change(self.case)
 
     def end_step(self) -> None:
-        """The field was left: the next change is a step of its own."""
+        """Make the next change a step of its own: the field was left."""
         self._field = ""
 
 

@@ -14,7 +14,8 @@ from tacita.core.tables.table import Table
 
 
 def enter(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
-    """The table with the entries in it and its totals summed anew; what was pasted over sums is left out.
+    """Return the table with the entries in it and its totals summed anew; what was pasted over sums is left
+    out.
 
     A zero leaves an empty cell empty, so that a block can be cleared without listing cells that nobody
     contributed to. More decimals than the table has are taken up by the whole table.
@@ -27,8 +28,9 @@ def enter(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
     """
     if table.contributions is not None or table.holdings is not None:
         raise InputError(
-            "the values come from records, and contributors would no longer fit others: correct the records, "
-            "or choose 'Forget who contributed' under 'Edit table' and go on without them"
+            "the values come from records, and contributors would no longer fit others",
+            remedy="correct the records, or choose 'Forget who contributed' under 'Edit table' and go on "
+            "without them",
         )
     entries = [entry for entry in entries if not entry.is_sum]
     codes = [where.codes_at(entry.row, entry.column) for entry in entries]
@@ -48,7 +50,8 @@ def enter(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
 
 
 def note_wrong_sums(table: Table, where: Layout, entries: Sequence[Entry]) -> str:
-    """What was pasted over sums although the parts, as entered, add up to something else; empty if nothing.
+    """Return what was pasted over sums although the parts, as entered, add up to something else; empty if
+    nothing.
 
     Parameters
     ----------
@@ -67,7 +70,7 @@ def note_wrong_sums(table: Table, where: Layout, entries: Sequence[Entry]) -> st
     differing = []
     for entry, pasted in zip(sums, units[len(parts) :].tolist(), strict=True):
         key = where.codes_at(entry.row, entry.column)
-        total = _value(finer, key)
+        total = _find_value(finer, key)
         if pasted != total:
             differing.append((key, entry.text, exact.to_text(total, decimals)))
     if not differing:
@@ -79,8 +82,8 @@ def note_wrong_sums(table: Table, where: Layout, entries: Sequence[Entry]) -> st
     )
 
 
-def _value(table: Table, key: Sequence[str]) -> int:
-    """The units of a cell; an empty one is zero."""
+def _find_value(table: Table, key: Sequence[str]) -> int:
+    """Return the units of a cell; an empty one is zero."""
     try:
         return int(table.units[table.find(*key)])
     except InputError:
@@ -95,7 +98,7 @@ def _refuse_by_name(table: Table, where: Layout, entry: Entry, key: Sequence[str
 
 
 def name_cell(where: Layout, key: Sequence[str]) -> str:
-    """A cell as people say it, also an empty one: ``region=North, industry=Steel``."""
+    """Return a cell as people say it, also an empty one: ``region=North, industry=Steel``."""
     structure = where.structure
     if structure.labels:
         return f"cell {key[0]}"

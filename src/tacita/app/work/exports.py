@@ -81,9 +81,11 @@ def export_run(
     """
     refuse_blocked(folder)
     if job.audit is None:
-        raise UnsafeError(f"run {job.number} has no audit: there is nothing to write. Run it again.")
+        raise UnsafeError(f"run {job.number} has no audit: there is nothing to write", remedy="Run it again.")
     with open_file_set(folder) as drafted:
-        again = _repeat(job, drafted.make_folder(INTERNAL), formats, passing) if repeatable else Written(())
+        again = Written(())
+        if repeatable:
+            again = _write_repetition(job, drafted.make_folder(INTERNAL), formats, passing)
         results = write_results(job.audit, folder, formats, reason, with_them=again.paths)
     return Export(
         tuple(path for path in results.paths if path.parent == folder / PUBLICATION),
@@ -92,7 +94,7 @@ def export_run(
     )
 
 
-def _repeat(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Written:
+def _write_repetition(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Written:
     about = {**job.repetition, "formats": list(formats)}
     said = _without_passing_files(job.case.specification, passing)
     project = write_project(job.problem, folder, specification=said, **about)
@@ -100,7 +102,7 @@ def _repeat(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Wr
 
 
 def zip_files(paths: Sequence[Path], target: Path, folder: str = "") -> Path:
-    """Files in one archive, by their names, in a folder of it if one is named."""
+    """Return files in one archive, by their names, in a folder of it if one is named."""
     with replace_file(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in paths:
             archive.write(path, PurePosixPath(folder, path.name))
@@ -152,7 +154,7 @@ def save_case(case: Case, target: Path, way: str, *, passing: Path) -> Written:
 
 
 def make_file_name(text: str) -> str:
-    """A text as the name of a file, short enough to be lengthened."""
+    """Return a text as the name of a file, short enough to be lengthened."""
     return re.sub(r"[^\w.-]+", "-", text)[:LONGEST_NAME].strip("-.") or "table"
 
 
@@ -170,30 +172,32 @@ def drop_misfits(case: Case) -> tuple[Case, tuple[str, ...]]:
     """Return the case without as little as possible of what does not fit its table, and a note that names it;
     the case itself where everything fits.
     """
-    trouble = _trouble(case)
+    trouble = _find_fault(case)
     if trouble is None:
         return case, ()
-    parts = list(_parts(case))
+    parts = list(_list_parts(case))
     gone: list[int] = []
     for k in range(len(parts)):
         gone.append(k)
-        if _trouble(_less(case, parts, gone)) is None:
+        if _find_fault(_drop_parts(case, parts, gone)) is None:
             break
     # Whatever was taken before the one that was to blame comes back, if it fits.
     for k in gone[:-1]:
         others = [j for j in gone if j != k]
-        if _trouble(_less(case, parts, others)) is None:
+        if _find_fault(_drop_parts(case, parts, others)) is None:
             gone = others
     named = ", ".join(parts[k][0] for k in gone)
-    return _less(case, parts, gone), (f"written without what does not fit the table: {named} ({trouble})",)
+    return _drop_parts(case, parts, gone), (
+        f"written without what does not fit the table: {named} ({trouble})",
+    )
 
 
-def _parts(case: Case) -> Iterator[tuple[str, Without]]:
+def _list_parts(case: Case) -> Iterator[tuple[str, Without]]:
     """Yield what a case can do without, by name: rules last that fit the table by themselves, as what is at
     odds with them protects less.
     """
     alone = Case(case.name, Statement.of(case.table))
-    unfit = [rule for rule in case.rules if _trouble(alone.with_rules([rule])) is not None]
+    unfit = [rule for rule in case.rules if _find_fault(alone.with_rules([rule])) is not None]
     for rule in unfit:
         yield f"rule {rule}", partial(_without_rule, rule)
     yield from _without_decisions(case, DecisionKind.PUBLISH)
@@ -228,13 +232,13 @@ def _without_decisions(case: Case, kind: DecisionKind) -> Iterator[tuple[str, Wi
         yield f"'{kind.value}' of {case.table.structure.names(cells)}", lambda c: c.decide(cells, None)
 
 
-def _less(case: Case, parts: list[tuple[str, Without]], gone: list[int]) -> Case:
+def _drop_parts(case: Case, parts: list[tuple[str, Without]], gone: list[int]) -> Case:
     for k in gone:
         case = parts[k][1](case)
     return case
 
 
-def _trouble(case: Case) -> str | None:
+def _find_fault(case: Case) -> str | None:
     try:
         _ = case.problem
     except TacitaError as error:

@@ -1,4 +1,4 @@
-"""What was handed over, for as long as it may have to be read again: another sheet of it, or as records."""
+"""Inputs of the user, kept as long as they may be read again: another sheet of them, or as records."""
 
 from __future__ import annotations
 
@@ -47,15 +47,17 @@ class UserInput:
     private: Path | None = None
 
     def open_table(self) -> Case:
-        """It as a table, or whatever else makes a case."""
+        """Return the case that is made of it, as a table or whatever else makes one."""
         return self.read_table(self.reading)
 
     def open_records(self) -> RecordsFile:
-        """It as records."""
+        """Return it as records."""
         return self.read_records(self.reading)
 
     def find_sheets(self) -> Sheets | None:
-        """The sheets of which one is to be chosen; None where that is said, or there is nothing to choose."""
+        """Return the sheets of which one is to be chosen; None where that is said, or there is nothing to
+        choose.
+        """
         if self.workbook is None or self.reading.sheet is not None:
             return None
         try:
@@ -80,7 +82,7 @@ class SheetQuestion:
 
 
 def take_path(written: str | os.PathLike[str], reading: ReadOptions) -> UserInput:
-    """A file or folder of this machine."""
+    """Return a file or folder of this machine."""
     path = expand_path(written)
     return UserInput(
         path.name,
@@ -92,7 +94,7 @@ def take_path(written: str | os.PathLike[str], reading: ReadOptions) -> UserInpu
 
 
 def take_files(paths: Sequence[Path], reading: ReadOptions) -> UserInput:
-    """Files that were handed over, in a folder of their own."""
+    """Return files that were handed over, in a folder of their own."""
     books = [path for path in paths if is_workbook(path)]
     # A project says itself how its files are read.
     asks = len(books) == 1 and not any(path.suffix.lower() == ".toml" for path in paths)
@@ -107,7 +109,7 @@ def take_files(paths: Sequence[Path], reading: ReadOptions) -> UserInput:
 
 
 def take_text(text: str, folder: Path, reading: ReadOptions) -> UserInput:
-    """Pasted text; ``folder`` is the session's."""
+    """Return pasted text; ``folder`` is the session's."""
     return UserInput(
         "pasted", reading, partial(open_case_of_text, text), partial(find_records_in_text, text, folder)
     )
@@ -129,7 +131,9 @@ class RecordsAlternative:
 
 
 def find_alternative(handed: UserInput, case: Case) -> RecordsAlternative | None:
-    """What the rows of a table could be as well; None where they are cells. Most tables tell at a glance."""
+    """Return what the rows of a table could be as well; None where they are cells. Most tables tell at a
+    glance.
+    """
     if case.from_project or not _could_be_records(case.table):
         return None
     try:
@@ -144,11 +148,11 @@ def find_alternative(handed: UserInput, case: Case) -> RecordsAlternative | None
 
 
 def _could_be_records(table: Table) -> bool:
-    """Whether so few of the possible cells are listed that records need not repeat one."""
+    """Return whether so few of the possible cells are listed that records need not repeat one."""
     structure = table.structure
     if len(structure.dimensions) < 2 or len(structure.parts) > 1 or table.count is not None:
         return False
-    inner = _inner(table)
+    inner = _find_inner(table)
     listed = int(inner.sum())
     possible = prod(np.unique(column).size for column in structure.codes[inner].T)
     if not 1 < listed < possible:
@@ -158,17 +162,17 @@ def _could_be_records(table: Table) -> bool:
 
 
 def _has_same_rows(table: Table, seen: Overview) -> bool:
-    """Whether each record is an inner cell, none a total, and no column speaks of cells."""
+    """Return whether each record is an inner cell, none a total, and no column speaks of cells."""
     parts = {guess_role(name) for name in seen.names}
     return (
-        seen.records == int(_inner(table).sum())
+        seen.records == int(_find_inner(table).sum())
         and {dimension.name for dimension in table.structure.dimensions} <= set(seen.names)
         and parts <= {None, "value", "identity"}
     )
 
 
-def _inner(table: Table) -> Mask:
-    """Cells that are no total in any dimension."""
+def _find_inner(table: Table) -> Mask:
+    """Return cells that are no total in any dimension."""
     structure = table.structure
     inner = np.ones(len(table), dtype=bool)
     for d, dimension in enumerate(structure.dimensions):

@@ -101,7 +101,7 @@ class Job:
         self._abandoned = threading.Event()
         self._started: float | None = None
         self._ended: float | None = None
-        self._said = ""
+        self._last_line = ""
 
     @property
     def title(self) -> str:
@@ -174,7 +174,7 @@ class Job:
             if isinstance(error, StoppedError) and self.cancelled:
                 self._end_without(State.CANCELLED, "cancelled before anything was found")
             else:
-                self._end_without(State.FAILED, _in_words(error))
+                self._end_without(State.FAILED, _describe_error(error))
         finally:
             self._ended = time.monotonic()
 
@@ -184,7 +184,7 @@ class Job:
         if self._cancelled.is_set():
             run.cancel()
         cells, sensitive = len(self.problem.table), len(self.problem.levels)
-        self._say(f"{self.method.name} on {pluralize(cells, 'cell')}, {sensitive:,} of them sensitive")
+        self._log_line(f"{self.method.name} on {pluralize(cells, 'cell')}, {sensitive:,} of them sensitive")
         refuse_breached(self.problem, run)
         self.release = self.method.protect(self.problem, run)
         if (outcome := self.release.outcome) is None or not outcome.status:
@@ -192,7 +192,7 @@ class Job:
         if outcome is not None:
             self._listen(Event(outcome.status.value, 1, 1, outcome.loss, outcome.bound, run.seconds))
             for remark in outcome.remarks:
-                self._say(remark)
+                self._log_line(remark)
 
     def _judge(self) -> None:
         assert self.release is not None
@@ -202,14 +202,14 @@ class Job:
         self.state = State.AUDITING
         self.lost = replace(compare(self.problem, [self.release])[0], name=self.title)
         found = self.audit = audit(self.problem, self.release, run)
-        self._say(found.verdict)
-        self.intervals = self._deduced(self.release)
+        self._log_line(found.verdict)
+        self.intervals = self._deduce_intervals(self.release)
         # An audit that had nothing to look at finds nothing wrong: that is no verdict.
         passed = State.SAFE if len(self.problem.levels) else State.UNCHECKED
         self.state = passed if found.safe else State.UNSAFE
 
-    def _deduced(self, release: Release) -> Deduction:
-        """What the outsider deduces; a picture beside the verdict, which does not hang on it."""
+    def _deduce_intervals(self, release: Release) -> Deduction:
+        """Return what the outsider deduces; a picture beside the verdict, which does not hang on it."""
         run = Run(SECONDS_FOR_INTERVALS, listener=self._listen)
         before, self._check = self._check, run
         # After the run can be reached: a stop that came before it, or comes now, is not lost.
@@ -219,11 +219,13 @@ class Job:
         try:
             found = deduce(self.problem, release, run=run, cells=cells)
         except Exception as error:
-            self._say(f"the intervals that an outsider deduces were not worked out: {_in_words(error)}")
+            self._log_line(
+                f"the intervals that an outsider deduces were not worked out: {_describe_error(error)}"
+            )
             unknown = np.full(cells.size, np.nan)
             return Deduction(self.problem.table.structure, cells, unknown, unknown)
         if missing := int((np.isnan(found.low) | np.isnan(found.high)).sum()):
-            self._say(
+            self._log_line(
                 f"would take too long to work out: {pluralize(missing, 'interval')} that an outsider deduces"
             )
         return found
@@ -231,22 +233,22 @@ class Job:
     def _end_without(self, state: State, message: str) -> None:
         """There is no release: why."""
         self.error = message
-        self._say(message)
+        self._log_line(message)
         self.state = state
 
     def _listen(self, event: Event) -> None:
         self.latest = event
         events = self.events if len(self.events) < MOST_EVENTS else self.events[::2]
         self.events = [*events, event] if event.incumbent is not None or event.bound is not None else events
-        if (said := f"{event.phase}: {describe_progress(event)}".rstrip(": ")) != self._said:
-            self._said = said
-            self._say(said)
+        if (said := f"{event.phase}: {describe_progress(event)}".rstrip(": ")) != self._last_line:
+            self._last_line = said
+            self._log_line(said)
 
-    def _say(self, what: str) -> None:
+    def _log_line(self, what: str) -> None:
         self.log = [*self.log[-MOST_EVENTS:], f"{self.seconds:8.2f} s  {what}"]
 
 
-def _in_words(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     if isinstance(error, TacitaError):
         return str(error)
     return f"{type(error).__name__}: {error}. A fault of the program: please report it."

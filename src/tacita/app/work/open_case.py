@@ -203,7 +203,7 @@ class Case:
         return self._places(self.specification.rules.exempt)
 
     def list_decided(self, kind: DecisionKind) -> list[int]:
-        """Cells with a decision of this kind."""
+        """Return cells with a decision of this kind."""
         return [cell for cell, decision in self.decisions.items() if decision.kind is kind]
 
     def decide(self, cells: Iterable[int], decision: Decision | None) -> Case:

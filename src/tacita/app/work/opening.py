@@ -1,7 +1,7 @@
 """Where a case comes from: files, pasted text, nothing but zeros, chance, or the literature.
 
-Readers belong to :mod:`tacita.formats`; here it is told which one to ask. Whatever is wrong is told in their
-words, and no case comes out.
+Readers belong to :mod:`tacita.formats`; here the right one is called. Its errors are raised as they are, and
+no case is made.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def list_endings() -> tuple[str, ...]:
 
 
 def open_case_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTIONS) -> Case:
-    """The case of one file or folder on this machine.
+    """Return the case of one file or folder on this machine.
 
     A project is called like its file, or like its folder where the file has the name that all have.
     """
@@ -58,33 +58,33 @@ def open_case_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTIONS
 
 
 def open_case_of_files(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS) -> Case:
-    """The case of files that were handed over together, in a folder of their own.
+    """Return the case of files that were handed over together, in a folder of their own.
 
     That is a project with its data, the three files of the thesis program, or one table with the
     classifications of its dimensions, each in a file that is called like its dimension: ``region.csv``, or
     ``turnover-region.csv`` beside ``turnover.csv``.
     """
     if not paths:
-        raise InputError("no file was chosen: choose at least one")
+        raise InputError("no file was chosen", remedy="choose at least one")
     with hide_folders(paths[0].parent):
         return _open_files_in(paths[0].parent, paths, reading)
 
 
 def open_case_of_text(text: str, reading: ReadOptions = NO_OPTIONS) -> Case:
-    """The case of a block pasted from a spreadsheet."""
+    """Return the case of a block pasted from a spreadsheet."""
     return open_case(read_pasted(text, reading), "pasted")
 
 
 def make_empty_case(
     dimensions: Mapping[str, Sequence[str]], *, counts: bool = True, decimals: int = 0
 ) -> Case:
-    """A table of these dimensions and codes, to be typed: all cells are zero, totals are computed."""
+    """Return a table of these dimensions and codes, to be typed: all cells are zero, totals are computed."""
     shape = [len(codes) for codes in dimensions.values()]
     if not shape or min(shape) < 1:
         raise InputError("a new table needs at least one dimension, and one code in each")
     _refuse_many_cells(shape)
     if not 0 <= decimals <= MOST_DECIMALS:
-        raise InputError(f"{pluralize(decimals, 'decimal')}: give a number from 0 to {MOST_DECIMALS}")
+        raise InputError(pluralize(decimals, "decimal"), remedy=f"give a number from 0 to {MOST_DECIMALS}")
     table = Table.from_array(
         np.zeros(shape, dtype=np.int64),
         names=list(dimensions),
@@ -96,7 +96,7 @@ def make_empty_case(
 
 
 def parse_dimensions(text: str) -> dict[str, list[str]]:
-    """Dimensions from lines such as ``region: North, South`` or, for codes 1 to 12, ``month: 12``."""
+    """Return dimensions from lines such as ``region: North, South`` or, for codes 1 to 12, ``month: 12``."""
     found: dict[str, list[str]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
@@ -108,7 +108,9 @@ def parse_dimensions(text: str) -> dict[str, list[str]]:
                 f"line {number}: '{line.strip()}' should be a name, a colon, and codes: region: North, South"
             )
         if name in found:
-            raise InputError(f"line {number}: there are two dimensions '{name}'; rename one of them")
+            raise InputError(
+                f"there are two dimensions '{name}'", place=f"line {number}", remedy="rename one of them"
+            )
         if len(codes) == 1 and codes[0].isdecimal():
             _refuse_many_cells([int(codes[0])])
             codes = [str(code) for code in range(1, int(codes[0]) + 1)]
@@ -119,21 +121,21 @@ def parse_dimensions(text: str) -> dict[str, list[str]]:
 def generate_case(
     shape: Sequence[int], family: str, *, sensitive: float | int | None, seed: int = 0, **options: Any
 ) -> Case:
-    """A random table with sensitive cells; options are those of :func:`tacita.generate.problem`."""
+    """Return a random table with sensitive cells; options are those of :func:`tacita.generate.problem`."""
     _refuse_many_cells(shape)
     if seed < 0:
-        raise InputError(f"seed {seed}: give an integer, 0 or more")
+        raise InputError(f"seed {seed}", remedy="give an integer, 0 or more")
     made = generate.problem(shape, family, sensitive=sensitive, seed=seed, **options)
     return open_case(made, f"{family} {' × '.join(map(str, shape))}")
 
 
 def open_case_of_example(name: str) -> Case:
-    """An example with its question."""
+    """Return an example with its question."""
     return open_case(example(name), EXAMPLES[name].title)
 
 
 def list_reading_notes(case: Case, reading: ReadOptions) -> list[str]:
-    """What was done to the input, and what was taken for granted, in sentences."""
+    """Return what was done to the input, and what was taken for granted, in sentences."""
     table = case.table
     notes = [f"Warning: {text}" for text in table.warnings[:MOST_NOTES]] + list(table.notes[:MOST_NOTES])
     if len(table.notes) > MOST_NOTES:
@@ -149,7 +151,7 @@ def list_reading_notes(case: Case, reading: ReadOptions) -> list[str]:
 
 
 def _has_negatives(table: Table) -> bool:
-    """Whether nothing but negative ones keeps integers from being counts."""
+    """Return whether nothing but negative ones keeps integers from being counts."""
     told = table.count is not None or table.contributions is not None
     return not table.whole and table.decimals == 0 and not told and bool((table.units < 0).any())
 
@@ -166,18 +168,21 @@ def _open_files_in(folder: Path, paths: Sequence[Path], reading: ReadOptions) ->
     if len(tables) != 1 or projects:
         names = ", ".join(path.name for path in projects or tables)
         raise InputError(
-            f"{names or 'no table among the files'}: choose one table (with the classifications of its "
-            "dimensions), or a project.toml with the files it names"
+            names or "no table among the files",
+            remedy="choose one table (with the classifications of its dimensions), or a project.toml with "
+            "the files it names",
         )
     table = tables[0]
     if trees and not has_columns(table):
-        raise InputError(f"{trees[0].name}: {table.name} brings its own structure; leave classifications out")
+        raise InputError(
+            f"{table.name} brings its own structure", place=trees[0].name, remedy="leave classifications out"
+        )
     found = read_case(table, replace(reading, hierarchies=group_by_dimension(table, trees)))
     return open_case(found, table.stem)
 
 
 def group_by_dimension(table: Path, trees: Sequence[Path]) -> dict[str, list[Path]]:
-    """Classifications by the dimension they are called after, which may follow the name of the table."""
+    """Return files of classifications by the dimension that their names end with."""
     named: dict[str, list[Path]] = {}
     for path in trees:
         named.setdefault(path.stem.removeprefix(f"{table.stem}-"), []).append(path)
@@ -185,7 +190,9 @@ def group_by_dimension(table: Path, trees: Sequence[Path]) -> dict[str, list[Pat
 
 
 def is_classification(path: Path) -> bool:
-    """Whether a file holds the tree of a dimension's codes: ``.hrc``, or columns ``parent`` and ``child``."""
+    """Return whether a file holds the tree of a dimension's codes: ``.hrc``, or columns ``parent`` and
+    ``child``.
+    """
     if path.suffix.lower() == ".hrc":
         return True
     if path.suffix.lower() != ".csv":
@@ -200,7 +207,9 @@ def is_classification(path: Path) -> bool:
 def _open_project(path: Path, reading: ReadOptions, name: str) -> Case:
     """Return the case of a project; one that does not fit its table is refused."""
     if options := list(reading.given):
-        raise InputError(f"{path}: a project says itself how its files are read; leave out {options[0]}")
+        raise InputError(
+            "a project says itself how its files are read", place=path, remedy=f"leave out {options[0]}"
+        )
     return open_specification(Specification.load(path), name)
 
 
@@ -214,6 +223,6 @@ def open_specification(said: Specification, name: str) -> Case:
 def _refuse_many_cells(shape: Sequence[int]) -> None:
     if prod(shape) > MOST_CELLS:
         raise InputError(
-            f"{' by '.join(f'{n:,}' for n in shape)} are more than {MOST_CELLS:,} cells: make it smaller "
-            "here, or make it elsewhere and open its file by the path"
+            f"{' by '.join(f'{n:,}' for n in shape)} are more than {MOST_CELLS:,} cells",
+            remedy="make it smaller here, or make it elsewhere and open its file by the path",
         )

@@ -11,7 +11,7 @@ from tacita.core.errors import InputError
 
 
 def expand_path(text: str | os.PathLike[str]) -> Path:
-    """A path in which ``~`` stands for a user's own folder.
+    """Return a path in which ``~`` stands for a user's own folder.
 
     Raises
     ------
@@ -21,14 +21,16 @@ def expand_path(text: str | os.PathLike[str]) -> Path:
     try:
         return Path(text).expanduser()
     except RuntimeError:
-        raise InputError(f"{text}: there is no such user on this machine; write the absolute path") from None
+        raise InputError(
+            "there is no such user on this machine", place=text, remedy="write the absolute path"
+        ) from None
 
 
 def assign_paths(folder: Path, names: Sequence[str]) -> list[Path]:
-    """Where files of these names are put: in this folder, whatever folder a name speaks of."""
+    """Return where files of these names are put: in this folder, whatever folder a name speaks of."""
     plain = [name.replace("\\", "/").rpartition("/")[2] for name in names]
     if wrong := [name for k, name in enumerate(plain) if name in ("", ".", "..", *plain[:k])]:
-        raise InputError(f"'{wrong[0]}': every file needs a name, and no two the same; rename it")
+        raise InputError(f"'{wrong[0]}': every file needs a name, and no two the same", remedy="rename it")
     return [folder / name for name in plain]
 
 

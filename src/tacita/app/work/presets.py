@@ -23,7 +23,7 @@ class Preset:
 
 
 def list_presets(table: Table) -> tuple[Preset, ...]:
-    """All of them, for a table: subtotals are named with its codes."""
+    """Return all of them, for a table: subtotals are named with its codes."""
     rounded = {"base": 5, "power": 2, "margins": False, "strict": False}
     return (
         Preset(
@@ -47,7 +47,7 @@ def list_presets(table: Table) -> tuple[Preset, ...]:
         Preset(
             "NCHS: subtotal-constrained rounding",
             "rounding",
-            {**rounded, "subtotals": _first_subtotal(table)},
+            {**rounded, "subtotals": _name_first_subtotal(table)},
             "Rounds to base 5 and keeps subtotals within one base too. Say which subtotals.",
         ),
         Preset(
@@ -56,12 +56,16 @@ def list_presets(table: Table) -> tuple[Preset, ...]:
             {"totals": "fixed", "distance": "exact"},
             "Moves sensitive cells to safe values exactly, others as little as can be; totals stay.",
         ),
-        _thesis("linear program (l1)", {"norm": "l1", "formulation": "linear"}, "sum of absolute changes"),
-        _thesis(
+        _make_preset(
+            "linear program (l1)", {"norm": "l1", "formulation": "linear"}, "sum of absolute changes"
+        ),
+        _make_preset(
             "quadratic program (l2)", {"norm": "l2", "formulation": "quadratic"}, "sum of squared changes"
         ),
-        _thesis("cones (l1)", {"norm": "l1", "formulation": "cones"}, "sum of absolute changes, by cones"),
-        _thesis(
+        _make_preset(
+            "cones (l1)", {"norm": "l1", "formulation": "cones"}, "sum of absolute changes, by cones"
+        ),
+        _make_preset(
             "cones (pseudo-Huber)",
             {"norm": "huber", "delta": 0.001, "formulation": "cones"},
             "pseudo-Huber sum of changes. Set delta",
@@ -69,7 +73,7 @@ def list_presets(table: Table) -> tuple[Preset, ...]:
     )
 
 
-def _thesis(name: str, options: Mapping[str, Any], least: str) -> Preset:
+def _make_preset(name: str, options: Mapping[str, Any], least: str) -> Preset:
     return Preset(
         f"Thesis: {name}",
         "adjustment",
@@ -78,8 +82,8 @@ def _thesis(name: str, options: Mapping[str, Any], least: str) -> Preset:
     )
 
 
-def _first_subtotal(table: Table) -> str:
-    """The first two inner codes of the first dimension, together; nothing where cells have no codes."""
+def _name_first_subtotal(table: Table) -> str:
+    """Return the first two inner codes of the first dimension, joined; nothing where there are none."""
     for dimension in table.structure.dimensions:
         codes = [code if code.isalnum() else f'"{code}"' for code in dimension.trees[0].leaves[:2]]
         return f"{dimension.name}={'+'.join(codes)}"

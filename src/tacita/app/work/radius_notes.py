@@ -1,4 +1,4 @@
-"""What readers are told about the numbers of a release that need not be the true ones, in sentences.
+"""What readers are radius_note about the numbers of a release that need not be the true ones, in sentences.
 
 Of a cell that shows ``v`` with the window ``[v - r, v + r]`` they know the radius ``r`` and, where it is
 rounded, that ``v`` is a multiple of its base, which is a step more than ``r``. Where the office left base or
@@ -18,20 +18,20 @@ from tacita.problem.quality import find_changed
 
 
 def describe_radii(problem: Problem, release: Release) -> list[str]:
-    """Base and radius, and what it means if a sensitive cell shows its true value; nothing where no number
-    has a radius.
+    """Return base and radius, and what it means if a sensitive cell shows its true value; nothing where no
+    number has a radius.
     """
     near = release.shown & release.hidden
     if not near.any():
         return []
     radius = release.high - release.value
-    far = _from_to(radius[near], release.decimals)
+    far = _format_range(radius[near], release.decimals)
     each = "" if np.ptp(radius[near]) == 0 else ", by cell"
-    told = f"readers are told that the truth is at most {far} away{each}"
+    radius_note = f"readers are radius_note that the truth is at most {far} away{each}"
     if near.all():
-        sentence = "; ".join(filter(None, (_multiples(problem, release), told)))
+        sentence = "; ".join(filter(None, (_describe_multiples(problem, release), radius_note)))
     else:
-        sentence = f"for {near.sum():,} of {pluralize(len(release), 'cell')} {told}"
+        sentence = f"for {near.sum():,} of {pluralize(len(release), 'cell')} {radius_note}"
     sentences = [f"{sentence[0].upper()}{sentence[1:]}."]
     true = near & problem.levels.sensitive & ~find_changed(problem.table, release)
     if count := int(true.sum()):
@@ -43,8 +43,8 @@ def describe_radii(problem: Problem, release: Release) -> list[str]:
     return sentences
 
 
-def _multiples(problem: Problem, release: Release) -> str:
-    """What every number is a multiple of; nothing where not all are rounded."""
+def _describe_multiples(problem: Problem, release: Release) -> str:
+    """Return what every number is a multiple of; nothing where not all are rounded."""
     if (release.marks != Mark.ROUNDED).any():
         return ""
     options = dict(release.made_by.get("options", {}))
@@ -55,10 +55,10 @@ def _multiples(problem: Problem, release: Release) -> str:
     if not (release.value % least).any():
         return f"every number is a multiple of {exact.to_text(least, release.decimals)}"
     if not (release.value % base).any():
-        return f"every number is a multiple of its base, {_from_to(base, release.decimals)}"
+        return f"every number is a multiple of its base, {_format_range(base, release.decimals)}"
     return ""
 
 
-def _from_to(units: Units, decimals: int) -> str:
+def _format_range(units: Units, decimals: int) -> str:
     ends = [exact.to_text(int(end), decimals) for end in (units.min(), units.max())]
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)

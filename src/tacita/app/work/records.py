@@ -80,13 +80,13 @@ class RecordsFile:
         return self.path.name.lower().endswith(CSV)
 
     def with_decimal(self, decimal: str) -> RecordsFile:
-        """The same looked through anew, with another decimal sign."""
+        """Return the same looked through anew, with another decimal sign."""
         return replace(
             self, decimal=decimal, seen=survey_records(find_records(self.path, self.sheet), decimal)
         )
 
     def with_sheet(self, sheet: str) -> RecordsFile:
-        """The records of another sheet of the workbook, looked through; nothing is chosen of them yet."""
+        """Return the records of another sheet of the workbook, of which nothing is chosen yet."""
         reading = ReadOptions(decimal=self.decimal, sheet=sheet)
         if self.private is None:
             return find_records_at(self.path, reading)
@@ -94,43 +94,46 @@ class RecordsFile:
 
 
 def find_records_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTIONS) -> RecordsFile:
-    """Records in a file of this machine; classifications are found beside it, by the names of columns."""
+    """Return the records of a file, with classifications that lie beside it and are called like columns."""
     path = expand_path(path).absolute()
-    found, sheets = _look(path, reading)
+    found, sheets = _survey_file(path, reading)
     near = [file for file in sorted(path.parent.iterdir()) if file.suffix.lower() in (".csv", ".hrc")]
     trees = {
         name: fitting
         for name, files in group_by_dimension(path, near).items()
         if name in found.names and (fitting := [f for f in files if f != path and is_classification(f)])
     }
-    return RecordsFile(path, found, trees, reading.decimal or ".", _read_of(sheets, reading), sheets)
+    return RecordsFile(path, found, trees, reading.decimal or ".", _find_sheet(sheets, reading), sheets)
 
 
 def find_records_among(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS) -> RecordsFile:
-    """Records that were handed over, in a folder of their own, with classifications called like columns."""
+    """Return records that were handed over, in a folder of their own, with classifications called like
+    columns.
+    """
     classifications = [path for path in paths if is_classification(path)]
     others = [path for path in paths if path not in classifications]
     if len(others) != 1:
         names = ", ".join(path.name for path in others)
         raise InputError(
-            f"{names or 'no records among the files'}: choose one file of records, with the classifications "
-            "of its columns"
+            names or "no records among the files",
+            remedy="choose one file of records, with the classifications of its columns",
         )
     path = others[0]
     with hide_folders(path.parent):
-        found, sheets = _look(path, reading)
+        found, sheets = _survey_file(path, reading)
     trees = group_by_dimension(path, classifications)
     if strange := [files[0].name for name, files in trees.items() if name not in found.names]:
         raise InputError(
-            f"{path.name}: the classification {strange[0]} is called like none of the columns "
-            f"{', '.join(found.names)}; rename the file"
+            f"the classification {strange[0]} is called like none of the columns {', '.join(found.names)}",
+            place=path.name,
+            remedy="rename the file",
         )
-    sheet = _read_of(sheets, reading)
+    sheet = _find_sheet(sheets, reading)
     return RecordsFile(path, found, trees, reading.decimal or ".", sheet, sheets, path.parent)
 
 
 def find_records_in_text(text: str, folder: Path, reading: ReadOptions = NO_OPTIONS) -> RecordsFile:
-    """Pasted records, put into a folder of their own within ``folder``."""
+    """Return pasted records, which are put into a folder of their own within ``folder``."""
     place = Path(tempfile.mkdtemp(prefix="pasted-", dir=folder))
     try:
         return find_records_among([write_text(place / "pasted.tsv", text)], reading)
@@ -148,7 +151,11 @@ def tabulate_records(records: RecordsFile, choice: Choice) -> Case:
         Nothing is chosen, or the records do not suit the choice; the message says where.
     """
     if not choice.by:
-        raise InputError("Columns that make the table: choose at least one, such as a region or a branch")
+        raise InputError(
+            "none is chosen",
+            place="Columns that make the table",
+            remedy="choose at least one, such as a region or a branch",
+        )
     trees = records.classifications if choice.classified else {}
     source = Source(
         microdata=str(records.path),
@@ -168,16 +175,18 @@ def tabulate_records(records: RecordsFile, choice: Choice) -> Case:
         return open_specification(Specification(source, hierarchies=hierarchies), records.path.stem)
 
 
-def _look(path: Path, reading: ReadOptions) -> tuple[Overview, Sheets | None]:
-    """What a file holds, and of a workbook its sheets."""
+def _survey_file(path: Path, reading: ReadOptions) -> tuple[Overview, Sheets | None]:
+    """Return what a file holds, and of a workbook its sheets."""
     if not path.name.lower().endswith(ENDINGS):
-        raise InputError(f"{path}: records are read from {' '.join(ENDINGS)}; save them in one of these")
+        raise InputError(
+            f"records are read from {' '.join(ENDINGS)}", place=path, remedy="save them in one of these"
+        )
     if not path.is_file():
-        raise InputError(f"{path}: there is no such file. Check the path.")
+        raise InputError("there is no such file", place=path, remedy="Check the path.")
     seen = survey_records(find_records(path, reading.sheet), reading.decimal or ".")
     return seen, list_sheets(path) if is_workbook(path) else None
 
 
-def _read_of(sheets: Sheets | None, reading: ReadOptions) -> str | None:
-    """The sheet that was read: the one that is said, or else the one that is proposed."""
+def _find_sheet(sheets: Sheets | None, reading: ReadOptions) -> str | None:
+    """Return the sheet that was read: the one that is said, or else the one that is proposed."""
     return reading.sheet or (None if sheets is None else sheets.proposed)

@@ -25,7 +25,7 @@ class SoughtCell:
 def seek(
     cells: Cells, step: int, arrangement: Arrangement, where: Layout, row: int, column: int
 ) -> SoughtCell:
-    """The next of some cells (``step`` 1) or the one before (``step`` -1), seen from a place.
+    """Return the next of some cells (``step`` 1) or the one before (``step`` -1), seen from a place.
 
     The order is that of reading: table by table, slice by slice, row by row. It does not depend on the slice
     in view, so going on leads through all of them and, after the last, to the first again.
@@ -40,17 +40,19 @@ def seek(
         The place to go on from, which may be empty.
     """
     structure, count = where.structure, cells.size
-    order = cells[_reading_order(arrangement, structure, _home(structure, cells), _codes(structure, cells))]
+    order = cells[
+        _sort_as_read(arrangement, structure, _find_homes(structure, cells), _find_codes(structure, cells))
+    ]
     here = int(where.cells[row, column])
     if here in order:
         at = int(np.flatnonzero(order == here)[0]) + step
     else:
-        at = _before(order, arrangement, where, row, column) + min(step, 0)
+        at = _count_before(order, arrangement, where, row, column) + min(step, 0)
     return SoughtCell(int(order[at % count]), at % count + 1, count)
 
 
-def _before(order: Cells, arrangement: Arrangement, where: Layout, row: int, column: int) -> int:
-    """How many of the cells come before a place at which none of them is."""
+def _count_before(order: Cells, arrangement: Arrangement, where: Layout, row: int, column: int) -> int:
+    """Return how many of the cells come before a place at which none of them is."""
     structure = where.structure
     if structure.labels:
         own = np.array([[row]], dtype=np.int32)
@@ -59,13 +61,13 @@ def _before(order: Cells, arrangement: Arrangement, where: Layout, row: int, col
         own = np.array([[d.representative[d.index(code)] for d, code in codes]], dtype=np.int32)
     names = [part.name for part in structure.parts]
     shown = names.index(arrangement.part) if arrangement.part in names else 0
-    home = np.append(_home(structure, order), shown)
-    together = _reading_order(arrangement, structure, home, np.vstack([_codes(structure, order), own]))
+    home = np.append(_find_homes(structure, order), shown)
+    together = _sort_as_read(arrangement, structure, home, np.vstack([_find_codes(structure, order), own]))
     return int(np.flatnonzero(together == order.size)[0])
 
 
-def _reading_order(arrangement: Arrangement, structure: Structure, home: Cells, codes: Codes) -> Cells:
-    """Positions of rows of ``codes`` as one meets them, each in its ``home``, a table of linked ones."""
+def _sort_as_read(arrangement: Arrangement, structure: Structure, home: Cells, codes: Codes) -> Cells:
+    """Return the order in which rows of ``codes`` are read, each in its ``home``, a linked table."""
     if structure.labels:
         return np.argsort(codes[:, 0], kind="stable")
     rank = [np.argsort(list_lines(dimension)[0]) for dimension in structure.dimensions]
@@ -80,16 +82,16 @@ def _reading_order(arrangement: Arrangement, structure: Structure, home: Cells, 
     return np.concatenate(met)
 
 
-def _home(structure: Structure, cells: Cells) -> Cells:
-    """The table in which each cell is met: the first that shows it."""
+def _find_homes(structure: Structure, cells: Cells) -> Cells:
+    """Return the table in which each cell is met: the first that shows it."""
     home = np.zeros(len(structure), dtype=np.int64)
     for k in range(len(structure.parts) - 1, -1, -1):
         home[structure.parts[k].cells] = k
     return home[cells]
 
 
-def _codes(structure: Structure, cells: Cells) -> Codes:
-    """Codes of cells; of cells with labels, their positions."""
+def _find_codes(structure: Structure, cells: Cells) -> Codes:
+    """Return codes of cells; of cells with labels, their positions."""
     if structure.labels:
         return cells.astype(np.int32).reshape(-1, 1)
     return structure.codes[cells]

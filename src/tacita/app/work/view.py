@@ -53,7 +53,7 @@ class Arrangement:
     part: str | None = None
 
     def lay_out(self, structure: Structure) -> Layout:
-        """The lines and the cells at their crossings.
+        """Return the lines and the cells at their crossings.
 
         What the structure no longer has (a code that was dropped, a dimension that was renamed) falls back to
         what is usual.
@@ -74,7 +74,7 @@ class Arrangement:
         return lay_out(structure, rows, columns, fixed, part=part.name if part is not None else None)
 
     def shift_to(self, structure: Structure, cell: int) -> Arrangement:
-        """This arrangement where it shows a cell; else with other slices, and another table if need be."""
+        """Return this arrangement if it shows a cell, else one with other slices, or of another table."""
         if find_place(self.lay_out(structure), cell) is not None:
             return self
         parts = {part.name: part for part in structure.parts}
@@ -113,7 +113,7 @@ class Sensitivity:
 
     @classmethod
     def guess(cls, case: Case) -> Sensitivity:
-        """By marks alone: what the file said and what was decided by hand; rules are not asked."""
+        """Return what is sensitive by the file and by hand alone, without applying rules."""
         sensitive = np.zeros(len(case.table), dtype=bool)
         sensitive |= case.data.levels.sensitive
         sensitive[case.marked_cells] = True
@@ -124,15 +124,15 @@ class Sensitivity:
 
     @classmethod
     def find(cls, case: Case) -> Sensitivity:
-        """By the rules; may take a while where the table is large."""
+        """Return what is sensitive, rules applied; slow where the table is large."""
         try:
             problem = case.problem
-            return cls(problem.levels, _hits(case, problem.levels), problem)
+            return cls(problem.levels, _find_hits(case, problem.levels), problem)
         except TacitaError as error:
             trouble = str(error)
         try:
             levels = case.find_levels()
-            return cls(levels, _hits(case, levels), None, trouble)
+            return cls(levels, _find_hits(case, levels), None, trouble)
         except TacitaError:
             return replace(cls.guess(case), trouble=trouble)
 
@@ -148,7 +148,7 @@ class View:
     words: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     def text_at(self, row: int, column: int) -> str:
-        """What a cell shows."""
+        """Return what a cell shows."""
         if self.flags[row, column] & Flag.EMPTY:
             return ""
         if (row, column) in self.words:
@@ -156,7 +156,7 @@ class View:
         return exact.to_text(int(self.units[row, column]), self.decimals)
 
     def to_content(self) -> Content:
-        """The whole of it, for a sheet."""
+        """Return the whole of it, for a sheet."""
         flat = exact.to_texts(self.units.ravel().tolist(), self.decimals)
         width = self.units.shape[1]
         texts = [flat[start : start + width] for start in range(0, len(flat), width)]
@@ -170,13 +170,15 @@ class View:
             own.columns,
             texts,
             self.flags,
-            _title(own, own.row_dimension),
-            _title(own, own.column_dimension),
+            _find_title(own, own.row_dimension),
+            _find_title(own, own.column_dimension),
         )
 
     def find_changes(self, before: View) -> list[Change] | None:
-        """The cells that look different; None where lines or titles do, so that the whole is to be sent."""
-        if _frame(self.layout) != _frame(before.layout):
+        """Return the cells that look different; None where lines or titles do, so that the whole is to be
+        sent.
+        """
+        if _list_frame(self.layout) != _list_frame(before.layout):
             return None
         finest = max(self.decimals, before.decimals)
         here, there = (exact.rescale(view.units, view.decimals, finest) for view in (self, before))
@@ -195,7 +197,7 @@ class View:
 
 
 def view_case(case: Case, levels: Levels, where: Layout, exempt: Mask | None = None) -> View:
-    """The values, with what is sensitive, what was decided, and what is exempt if that is to be seen."""
+    """Return the values with flags: sensitive, must be published or hidden, and exempt if that is given."""
     flags = np.zeros(len(case.table), dtype=np.uint8)
     flags[levels.sensitive] |= np.uint8(Flag.SENSITIVE)
     if exempt is not None:
@@ -206,12 +208,12 @@ def view_case(case: Case, levels: Levels, where: Layout, exempt: Mask | None = N
 
 
 def view_table(table: Table, flags: Flags, where: Layout) -> View:
-    """The values of a table with flags per cell; sums are flagged here."""
-    return View(where, _spread(table.units, where, 0), table.decimals, _flags_at(flags, where))
+    """Return the values of a table with flags per cell; sums are flagged here."""
+    return View(where, _spread(table.units, where, 0), table.decimals, _spread_flags(flags, where))
 
 
 def classify_internally(table: Table, release: Release, sensitive: Mask) -> NDArray[np.int64]:
-    """Position in ``KINDS`` of each cell, for those who know the true values.
+    """Return position in ``KINDS`` of each cell, for those who know the true values.
 
     A cell that is not sensitive and shows its true number counts as published, also where readers are told a
     radius around it: among cells that did change it must not stand out.
@@ -221,47 +223,51 @@ def classify_internally(table: Table, release: Release, sensitive: Mask) -> NDAr
 
 
 def view_release(table: Table, release: Release, sensitive: Mask, where: Layout) -> View:
-    """What a release of a table publishes: numbers, intervals, nothing; each kind of cell with its flag."""
+    """Return what a release of a table publishes: numbers, intervals, nothing; each kind of cell with its
+    flag.
+    """
     by_kind = np.array([FLAGS[kind] for kind in KINDS], dtype=np.uint8)
-    flags = _flags_at(by_kind[classify_internally(table, release, sensitive)], where)
+    flags = _spread_flags(by_kind[classify_internally(table, release, sensitive)], where)
     shown = _spread(release.shown, where, True)
     words = {
-        (row, column): _window(release, int(where.cells[row, column]))
+        (row, column): _format_window(release, int(where.cells[row, column]))
         for row, column in np.argwhere(~shown).tolist()
     }
     return View(where, _spread(release.value, where, 0), release.decimals, flags, words)
 
 
 def find_block(where: Layout, rows: Sequence[int], columns: Sequence[int]) -> Cells:
-    """The cells of a block, each once; empty ones are left out."""
+    """Return the cells of a block, each once; empty ones are left out."""
     cells = where.cells[np.ix_(list(rows), list(columns))]
     return np.unique(cells[cells >= 0])
 
 
 def find_place(where: Layout, cell: int) -> tuple[int, int] | None:
-    """Row and column of a cell, the first where several lines show it; None where it is in another slice."""
+    """Return row and column of a cell, the first where several lines show it; None where it is in another
+    slice.
+    """
     places = np.argwhere(where.cells == cell)
     return (int(places[0, 0]), int(places[0, 1])) if places.size else None
 
 
-def _hits(case: Case, levels: Levels) -> Levels:
-    """Levels of the rules of a case without its exemptions; ``levels`` are those with them."""
+def _find_hits(case: Case, levels: Levels) -> Levels:
+    """Return levels of the rules of a case without its exemptions; ``levels`` are those with them."""
     return case.find_levels(exempting=False) if case.specification.rules.exempt else levels
 
 
 def _spread(column: NDArray[Any], where: Layout, empty: Any) -> NDArray[Any]:
-    """One entry per cell of the table as rows by columns."""
+    """Return one entry per cell of the table as rows by columns."""
     return np.where(where.cells >= 0, column[where.cells], empty)
 
 
-def _flags_at(flags: Flags, where: Layout) -> Flags:
-    """Flags rows by columns, with sums (also those that are empty) and empty cells marked."""
+def _spread_flags(flags: Flags, where: Layout) -> Flags:
+    """Return flags rows by columns, with sums (also those that are empty) and empty cells marked."""
     spread = _spread(flags, where, int(Flag.EMPTY))
-    return np.where(_sums(where), spread | Flag.TOTAL, spread).astype(np.uint8)
+    return np.where(_find_sums(where), spread | Flag.TOTAL, spread).astype(np.uint8)
 
 
-def _sums(where: Layout) -> Mask:
-    """Where a sum stands, or would stand if the cell were listed."""
+def _find_sums(where: Layout) -> Mask:
+    """Return where a sum stands, or would stand if the cell were listed."""
     structure = where.structure
     leaf_rows, leaf_columns = (
         np.array([line.leaf for line in lines]) for lines in (where.rows, where.columns)
@@ -275,7 +281,7 @@ def _sums(where: Layout) -> Mask:
     return np.where(where.cells >= 0, structure.is_total[where.cells], ~leaves)
 
 
-def _window(release: Release, cell: int) -> str:
+def _format_window(release: Release, cell: int) -> str:
     if release.marks[cell] != Mark.INTERVAL:
         return ""
     ends = (int(release.low[cell]), int(release.high[cell]))
@@ -286,17 +292,17 @@ def _window(release: Release, cell: int) -> str:
     return f"{low}…{high}"
 
 
-def _frame(where: Layout) -> tuple[object, ...]:
-    """What stands around the cells."""
+def _list_frame(where: Layout) -> tuple[object, ...]:
+    """Return what stands around the cells."""
     return (
         where.rows,
         where.columns,
-        _title(where, where.row_dimension),
-        _title(where, where.column_dimension),
+        _find_title(where, where.row_dimension),
+        _find_title(where, where.column_dimension),
     )
 
 
-def _title(where: Layout, dimension: int | None) -> str:
+def _find_title(where: Layout, dimension: int | None) -> str:
     return "" if dimension is None else where.structure.dimensions[dimension].name
 
 
@@ -304,13 +310,15 @@ HIDDEN = "hidden"
 
 
 def view_difference(problem: Problem, release: Release, where: Layout) -> View:
-    """Rows by columns of what changed, flagged as the release is."""
+    """Return rows by columns of what changed, flagged as the release is."""
     published = view_release(problem.table, release, problem.levels.sensitive, where)
-    words = dict(_words(problem, release, where))
+    words = dict(_describe_changes(problem, release, where))
     return View(where, np.zeros_like(published.units), 0, published.flags, words)
 
 
-def _words(problem: Problem, release: Release, where: Layout) -> Iterator[tuple[tuple[int, int], str]]:
+def _describe_changes(
+    problem: Problem, release: Release, where: Layout
+) -> Iterator[tuple[tuple[int, int], str]]:
     decimals = max(problem.table.decimals, release.decimals)
     true = rescale(problem.table.units, problem.table.decimals, decimals)
     finer = release.with_decimals(decimals)
@@ -321,10 +329,10 @@ def _words(problem: Problem, release: Release, where: Layout) -> Iterator[tuple[
             if cell < 0 or not (silent[cell] or off[cell]):
                 yield (row, column), ""
             elif not silent[cell]:
-                yield (row, column), _signed(off[cell], decimals)
+                yield (row, column), _format_signed(off[cell], decimals)
             elif release.marks[cell] == Mark.INTERVAL:
                 low, high = (
-                    _signed(int(end) if abs(end) >= UNBOUNDED else int(end - true[cell]), decimals)
+                    _format_signed(int(end) if abs(end) >= UNBOUNDED else int(end - true[cell]), decimals)
                     for end in (finer.low[cell], finer.high[cell])
                 )
                 yield (row, column), f"{low}…{high}"
@@ -332,7 +340,7 @@ def _words(problem: Problem, release: Release, where: Layout) -> Iterator[tuple[
                 yield (row, column), HIDDEN
 
 
-def _signed(units: int, decimals: int) -> str:
+def _format_signed(units: int, decimals: int) -> str:
     if abs(units) >= UNBOUNDED:
         return "+∞" if units > 0 else "−∞"
     return f"{'+' if units >= 0 else '−'}{exact.to_text(abs(units), decimals)}"

@@ -92,9 +92,9 @@ class Workspace:
         return Path(self._folder.name)
 
     def require_case(self) -> Case:
-        """The case; without one, where to get one."""
+        """Return the case; without one, where to get one."""
         if self.case is None:
-            raise InputError("there is no table yet: open, type or generate one on the page Start")
+            raise InputError("there is no table yet", remedy="open, type or generate one on the page Start")
         return self.case
 
     @property
@@ -103,7 +103,7 @@ class Workspace:
         case = self.require_case()
         said = case.specification
         for job in reversed(self.jobs):
-            if _same_table(job.case, case):
+            if _is_same_table(job.case, case):
                 said = said.replace(protect=job.request)
                 return said.replace(output={"formats": self.formats}) if self.formats else said
         return said
@@ -149,9 +149,9 @@ class Workspace:
         """
         if self.case is not None:
             self.case.forget_problem()
-            self._past = _within_limits([*self._past, self.case])
+            self._past = _limit_history([*self._past, self.case])
         self._future = []
-        if self.case is None or not _same_table(self.case, case):
+        if self.case is None or not _is_same_table(self.case, case):
             self.formats = ()
         self.case = case
 
@@ -194,11 +194,14 @@ class Workspace:
         return job
 
     def count_other_draws(self, job: Job) -> int:
-        """How many other runs drew other numbers at random for the table of this one; 0 if it drew none."""
+        """Return how many other runs drew other numbers at random for the table of this one; 0 if it drew
+        none.
+        """
         if job.used_seed is None:
             return 0
         return sum(
-            other.used_seed not in (None, job.used_seed) and _same_values(other, job) for other in self.jobs
+            other.used_seed not in (None, job.used_seed) and _have_same_values(other, job)
+            for other in self.jobs
         )
 
     def forget(self, job: Job) -> None:
@@ -224,11 +227,11 @@ class Workspace:
             Another window has removed it.
         """
         if job not in self.jobs:
-            raise InputError(f"run {job.number} was removed in another window: choose another one")
+            raise InputError(f"run {job.number} was removed in another window", remedy="choose another one")
         self._chosen = job
 
     def job(self, number: int) -> Job | None:
-        """A run by its number."""
+        """Return a run by its number."""
         return next((job for job in self.jobs if job.number == number), None)
 
     def close(self) -> None:
@@ -239,28 +242,28 @@ class Workspace:
         self._folder.cleanup()
 
 
-def _same_table(one: Case, other: Case) -> bool:
+def _is_same_table(one: Case, other: Case) -> bool:
     """Return whether two cases are states of one table, by where it comes from."""
     said, others = one.specification, other.specification
     return (one.name, said.sources, said.folder) == (other.name, others.sources, others.folder)
 
 
-def _same_values(one: Job, other: Job) -> bool:
-    """Whether two runs protected the same cells with the same values."""
+def _have_same_values(one: Job, other: Job) -> bool:
+    """Return whether two runs protected the same cells with the same values."""
     table, others = one.problem.table, other.problem.table
     return table.structure.same_cells(others.structure) and np.array_equal(table.units, others.units)
 
 
-def _within_limits(cases: Sequence[Case]) -> list[Case]:
-    """The latest of these cases, as many as undo may hold; the last one stays in any case."""
+def _limit_history(cases: Sequence[Case]) -> list[Case]:
+    """Return the latest of these cases, as many as undo may hold; the last one stays in any case."""
     kept = list(cases[-MOST_STEPS:])
-    while len(kept) > 1 and _numbers(kept) > MOST_NUMBERS:
+    while len(kept) > 1 and _count_numbers(kept) > MOST_NUMBERS:
         del kept[0]
     return kept
 
 
-def _numbers(cases: Sequence[Case]) -> int:
-    """About how many numbers some cases hold; what they share counts once."""
+def _count_numbers(cases: Sequence[Case]) -> int:
+    """Return about how many numbers some cases hold; what they share counts once."""
     tables = {id(case.table): case.table for case in cases}.values()
     structures = {id(table.structure): table.structure for table in tables}.values()
     return sum(map(len, tables)) + NUMBERS_OF_A_CELL * sum(map(len, structures))

@@ -54,7 +54,7 @@ class JointAuditPanel:
         with notices.attempt():
             found = await run.io_bound(self._audit, chosen)
         self._button.enable()
-        self._verdict.set_text("" if found is None else _in_words(found))
+        self._verdict.set_text("" if found is None else _describe_verdict(found))
         if found is not None:
             broken = sorted({finding.cell for finding in found.findings(only_unsafe=True)})
             self._cells.set_text(found.problem.table.structure.names(broken) if broken else "")
@@ -64,12 +64,12 @@ class JointAuditPanel:
         return audit(self._problem(chosen), releases, Run(MOST_SECONDS))
 
     def _problem(self, chosen: list[Job]) -> Problem:
-        """What is asked now, if it is asked of this table; or else what was asked of the last run."""
+        """Return what is asked now, if it is asked of this table; or else what was asked of the last run."""
         now = self._workspace.case
         return now.problem if now is not None and now.table is chosen[-1].case.table else chosen[-1].problem
 
 
-def _in_words(found: Audit) -> str:
+def _describe_verdict(found: Audit) -> str:
     if not len(found.problem.levels):
         return found.verdict
     return f"{'✔ safe' if found.safe else '✘ not safe'}: {found.verdict}"

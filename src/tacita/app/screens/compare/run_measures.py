@@ -13,18 +13,18 @@ from tacita.report.measures import Measure, Measures, compute_measures, find_bes
 
 
 def measure_run(job: Job) -> Measures:
-    """The numbers of one run by the keys of the measures; NaN where there is none."""
+    """Return the numbers of one run by the keys of the measures; NaN where there is none."""
     outcome = job.release.outcome if job.release is not None else None
     return compute_measures(job.problem, outcome, job.lost, job.intervals, job.seconds)
 
 
 def format_measure(measure: Measure, value: float, job: Job) -> str:
-    """A number of a run as it stands in a table."""
+    """Return a number of a run as it stands in a table."""
     return measure.text(value, job.release.outcome if job.release is not None else None)
 
 
 def find_best_runs(measure: Measure, jobs: Sequence[Job], by_run: Mapping[int, Measures]) -> set[int]:
-    """The numbers of the safe runs with the least of a measure."""
+    """Return the numbers of the safe runs with the least of a measure."""
     return find_best(measure, {job.number: by_run[job.number] for job in jobs if job.state is State.SAFE})
 
 
@@ -33,7 +33,7 @@ EARLIER_NOTE = f"{DAGGER} {EARLIER}: the verdict is about that."
 
 
 def show_verdict(job: Job, now: Case | None) -> None:
-    """``✔ safe``, or ``✔ safe †`` for the eye and the whole sentence for the ear."""
+    """Show ``✔ safe``, with † where it is for an earlier case; screen readers get the sentence."""
     tone = "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
     with ui.element("div").classes(tone):
         ui.label(describe_run(job, job.case)).classes("in-line")

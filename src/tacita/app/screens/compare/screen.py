@@ -32,34 +32,40 @@ def build(workspace: Workspace) -> None:
         with ui.element("div").classes("strip").props("data-testid=nothing-to-compare"):
             ui.label("No run is over yet. Compare two or more, of different methods or options.")
             ui.link("Choose a method and run it", "/protect")
-    groups = _by_table(workspace, over)
+    groups = _group_by_table(workspace, over)
     for position, group in enumerate(groups):
         with ui.element("section").classes("panel").props(f"data-testid=compared-{position}"):
-            if position or len(groups) > 1 or group[0].case.table is not _present(workspace):
-                whose = "the present table" if group[0].case.table is _present(workspace) else "another table"
+            if position or len(groups) > 1 or group[0].case.table is not _find_present_table(workspace):
+                whose = (
+                    "the present table"
+                    if group[0].case.table is _find_present_table(workspace)
+                    else "another table"
+                )
                 heading(f"Runs of {whose}: {group[0].case.name}")
             RunTable(workspace, group)
             if len(group) > 1:
                 JointAuditPanel(workspace, group)
                 risk_plot.build(group, workspace.case)
             statistics_table.build(group)
-    _failed(workspace)
+    _show_failed(workspace)
 
 
-def _present(workspace: Workspace) -> Table | None:
+def _find_present_table(workspace: Workspace) -> Table | None:
     return workspace.case.table if workspace.case is not None else None
 
 
-def _by_table(workspace: Workspace, jobs: list[Job]) -> list[list[Job]]:
-    """Runs of equal tables together: what they lost can be compared, however sensitive cells were chosen."""
+def _group_by_table(workspace: Workspace, jobs: list[Job]) -> list[list[Job]]:
+    """Return runs of equal tables together: what they lost can be compared, however sensitive cells were
+    chosen.
+    """
     groups: dict[int, list[Job]] = {}
     for job in jobs:
         groups.setdefault(id(job.case.table), []).append(job)
-    present = id(_present(workspace))
+    present = id(_find_present_table(workspace))
     return sorted(groups.values(), key=lambda group: id(group[0].case.table) != present)
 
 
-def _failed(workspace: Workspace) -> None:
+def _show_failed(workspace: Workspace) -> None:
     failed = [job for job in workspace.jobs if job.state is State.FAILED]
     if not failed:
         return

@@ -65,7 +65,9 @@ class PlaceField:
         text = str(self._field.value or "").strip()
         path = expand_path(text)
         if not text or not path.is_absolute():
-            raise InputError(f"'{text}' is no absolute path: begin with the root of the disk, or with ~")
+            raise InputError(
+                f"'{text}' is no absolute path", remedy="begin with the root of the disk, or with ~"
+            )
         refuse_published(path)
         return path
 
@@ -94,7 +96,7 @@ class PlaceField:
 
 @contextmanager
 def busy(button: ui.button) -> Iterator[None]:
-    """A button that turns and takes no click while something is written."""
+    """Show on a button that something is being written, and let it take no click meanwhile."""
     button.props(add="loading")
     try:
         yield

@@ -51,7 +51,7 @@ FIRST_LINES, LONGEST_LINE = 12, 160
 
 
 def build(workspace: Workspace) -> None:
-    """The panel; what it offers depends on whether the chosen run is safe."""
+    """Show the panel; what it offers depends on whether the chosen run is safe."""
     with panel("Publish a run", test_id="publish"):
         job = choose_run(workspace)
         if job is None:
@@ -181,7 +181,8 @@ class Publishing:
         if self._workspace.case is not self._case:
             raise InputError(
                 "the table or its rules were changed in another window, and the verdict shown here may no "
-                "longer be about them: reload this page and look at it again"
+                "longer be about them",
+                remedy="reload this page and look at it again",
             )
         request, passing = self._request, self._workspace.folder
         reason = request.reason if request.reason and is_reason(request.reason) else None
@@ -208,7 +209,7 @@ class Publishing:
         await self._download(INTERNAL, self._archive)
 
     async def _download(self, which: str, button: ui.button) -> None:
-        """One of the two folders as an archive."""
+        """Let the browser fetch one of the two folders as an archive."""
         with notices.attempt(), busy(button):
             name = f"{make_file_name(self._job.case.name)}-run-{self._job.number}-{which}.zip"
             archive = new_download_path(self._workspace.folder)
@@ -228,12 +229,12 @@ class Publishing:
                     _file(path, "for publication" if path in parcel.publication else "internal")
 
     def _scratch(self) -> TemporaryDirectory[str]:
-        """A folder for files that are looked at or packed, and then gone."""
+        """Return a folder for files that are looked at or packed, and then gone."""
         return TemporaryDirectory(dir=self._workspace.folder, prefix="export-")
 
 
 def _list_files(files: Sequence[Path]) -> str:
-    """The files of one folder, by its path and their names."""
+    """Return the files of one folder, by its path and their names."""
     return f"{files[0].parent} ({', '.join(path.name for path in files)})"
 
 
@@ -242,7 +243,7 @@ def _list_notes(notes: Sequence[str]) -> str:
 
 
 def _file(path: Path, whose: str) -> None:
-    """A file by name and size; the first lines of a text."""
+    """Show a file by name and size, and the first lines of a text."""
     title = f"{path.parent.name}/{path.name} · {whose} · {pluralize(path.stat().st_size, 'byte')}"
     if path.suffix not in TEXT:
         ui.label(f"{title} · not a text").classes("muted")

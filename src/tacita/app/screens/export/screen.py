@@ -39,7 +39,7 @@ ENDINGS = {"nchs": "txt"}
 
 
 def _show_saving(workspace: Workspace) -> None:
-    """The panel; it needs a table, but no run."""
+    """Show the panel that saves the case; it needs a table, but no run."""
     with panel("Save the table", test_id="save"):
         case = workspace.case
         if case is None:
@@ -71,7 +71,7 @@ class Saving:
         return name if way in FOLDERS else f"{name}.{ENDINGS.get(way, way)}"
 
     def _other_way(self) -> None:
-        """The place depends on the way: a folder or a file, with its ending."""
+        """Show the place for the chosen format: a folder, or a file with its ending."""
         self._row.clear()
         with self._row:
             is_file = self._way.value not in FOLDERS

@@ -76,7 +76,7 @@ class RunCard:
             self._details.props(f"dense data-testid=run-{n}-log").on_value_change(self._show_details)
 
     def update(self, what_for: str) -> None:
-        """What the run has told since the last look; ``what_for`` is empty where it is the present case."""
+        """Show what the run has reported since the last look; ``what_for`` is empty for the present case."""
         job = self._job
         if job.state is not State.WAITING and not job.state.over:
             self._figures.show_seconds(job.seconds)
@@ -130,13 +130,13 @@ class _Work:
         self._bar.props(f'aria-label="Progress of run {job.number}"')
 
     def add_buttons(self) -> None:
-        """Here, before the buttons that every run has."""
+        """Show the buttons that stop the run, before those that every run has."""
         job, n = self._job, self._job.number
         self._cancel = _button(KEEP, f"run-{n}-cancel", job.cancel)
         self._stop = _button("Stop the audit, unproven is not safe", f"run-{n}-stop", job.stop_audit)
 
     def update(self) -> None:
-        """How far it is, and what of it can be stopped now."""
+        """Show how far the run is, and what of it can be stopped now."""
         job, event = self._job, self._job.latest
         self._bar.set_visibility(not job.state.over)
         if event is None or event.total <= 0:
@@ -164,11 +164,11 @@ class _Figures:
                         self._shown[name] = ui.label("–").props(f"data-testid=run-{number}-{name}")
 
     def show_seconds(self, seconds: float) -> None:
-        """How long the run is at work."""
+        """Show how long the run is at work."""
         self._shown["time"].set_text(f"{seconds:,.1f} s")
 
     def show(self, job: Job) -> None:
-        """What is known so far, or in the end."""
+        """Show what is known so far, or in the end."""
         outcome = job.release.outcome if job.release is not None else None
         if outcome is not None:
             self._tell(outcome.loss, outcome.bound)

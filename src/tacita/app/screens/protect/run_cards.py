@@ -72,16 +72,16 @@ class RunCards:
         self._timer.active = at_work
 
     def _place_of(self, job: Job) -> ui.element:
-        """Where a card belongs when it is first seen; it stays there, so that nothing jumps."""
+        """Return where a card belongs when it is first seen; it stays there, so that nothing jumps."""
         return self._others if self._of_another(job) and job.state.over else self._present
 
     def _of_another(self, job: Job) -> bool:
-        """Whether a run is of another table than the present one, and not of an earlier state of it."""
+        """Return whether a run is of another table than the present one, also in an earlier state."""
         case = self.workspace.case
         return case is not None and job.case.name != case.name
 
     def _what_for(self, job: Job) -> str:
-        """What the verdict on a run is about, unless that is the present case."""
+        """Return what the verdict on a run is about, unless that is the present case."""
         if self._of_another(job):
             return f"for {job.case.name}"
         return EARLIER if job.case is not self.workspace.case else ""

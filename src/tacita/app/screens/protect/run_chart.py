@@ -42,7 +42,7 @@ class RunChart:
 
 
 def build_series(events: Sequence[Event]) -> tuple[list[list[float]], list[list[float]]]:
-    """Points (seconds, loss) and (seconds, bound)."""
+    """Return points (seconds, loss) and (seconds, bound)."""
     step = -(-len(events) // MOST_POINTS)
     chosen = [*events[:-1:step], events[-1]]
     return (
@@ -68,7 +68,7 @@ def _options(lines: tuple[list[list[float]], list[list[float]]]) -> dict[str, An
 
 
 def _line(name: str, points: list[list[float]], colour: str, dash: str) -> dict[str, Any]:
-    """Steps, since a loss holds until a better one is found."""
+    """Return a line of steps, since a loss holds until a better one is found."""
     return {
         "name": name,
         "type": "line",

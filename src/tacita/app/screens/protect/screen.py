@@ -43,7 +43,7 @@ class ProtectScreen:
         self._unfit = ""
         self._problem: Problem | None = None
         self._buttons: dict[str, ui.element] = {}
-        begin = self._beginning()
+        begin = self._find_beginning()
         with ui.element("div").classes("protect-page"):
             with ui.element("section").classes("panel methods").props('aria-label="Methods"'):
                 heading("Method")
@@ -59,10 +59,10 @@ class ProtectScreen:
                     self._effort(begin)
                     self._run_row()
                 self._cards = RunCards(workspace, self._take_over)
-        self._take(begin.method or USUAL_METHOD, begin.options)
+        self._show_method(begin.method or USUAL_METHOD, begin.options)
         ui.timer(0, self._look_at_problem, once=True)
 
-    def _beginning(self) -> Protection:
+    def _find_beginning(self) -> Protection:
         """Return how the case is to be protected, or else how another table was protected last."""
         said = self._workspace.specification.protect
         last = next(reversed(self._workspace.jobs), None)
@@ -74,7 +74,7 @@ class ProtectScreen:
 
         def choose(preset: Preset | None) -> None:
             if preset is not None:
-                self._take(preset.method, preset.options)
+                self._show_method(preset.method, preset.options)
                 about.set_text(preset.about)
 
         select = ui.select(list(known), label="Shortcut", clearable=True)
@@ -92,7 +92,7 @@ class ProtectScreen:
 
     def _effort(self, begin: Protection) -> None:
         # Made with their values: set afterwards, they would undo what is typed as soon as the page is there.
-        limit, seed = forms.format_value(begin.time_limit), _shown_seed(begin.seed)
+        limit, seed = forms.format_value(begin.time_limit), _format_seed(begin.seed)
         with ui.element("div").classes("form effort"):
             self._limit = self._text(
                 "Time limit in seconds", limit, "time-limit", "empty: until it is proven best"
@@ -119,14 +119,14 @@ class ProtectScreen:
                 ui.link("Rules and attackers", "/rules")
                 ui.link("Table and marks", "/table")
             self._mend.set_visibility(False)
-            self._question = ui.label("…").classes("muted").props("data-testid=run-question")
+            self._summary = ui.label("…").classes("muted").props("data-testid=run-question")
 
     def _pick(self, method: str) -> None:
         """Another method begins with its defaults; the one that is there already stays as it was filled."""
         if method != self._method:
-            self._take(method, {})
+            self._show_method(method, {})
 
-    def _take(self, method: str, options: Mapping[str, Any]) -> None:
+    def _show_method(self, method: str, options: Mapping[str, Any]) -> None:
         """Show the form of a method with these options."""
         self._method = method
         for name, button in self._buttons.items():
@@ -143,17 +143,17 @@ class ProtectScreen:
 
     def _take_over(self, job: Job) -> None:
         """Show the form as a run had it."""
-        self._take(job.method.name, job.options)
+        self._show_method(job.method.name, job.options)
         self._limit.set_value(forms.format_value(job.time_limit))
-        self._seed.set_value(_shown_seed(job.seed))
+        self._seed.set_value(_format_seed(job.seed))
 
     def _chosen(self) -> tuple[dict[str, Any], float | None, int | None]:
-        """Options, time limit and seed; what cannot be used is refused in words."""
+        """Return options, time limit and seed; :class:`InputError` where one cannot be used."""
         values = self._form.values()
         make_method(self._method, values)
         if self._problem is not None:
             refuse_misfits(self._problem, self._method, values)
-        return values, _seconds(self._limit.value), _seed(self._seed.value)
+        return values, _read_seconds(self._limit.value), _seed(self._seed.value)
 
     def _check(self) -> None:
         refused = self._unfit
@@ -172,12 +172,12 @@ class ProtectScreen:
         except TacitaError as error:
             self._unfit = f"This table cannot be protected as it is: {error}"
             self._mend.set_visibility(True)
-            self._question.set_text("")
+            self._summary.set_text("")
             self._check()
             return
         if problem is not None:
             self._problem = problem
-            self._question.set_text(_question(problem))
+            self._summary.set_text(_describe_problem(problem))
             self._check()
 
     async def _start(self) -> None:
@@ -189,8 +189,8 @@ class ProtectScreen:
         self._check()
 
 
-def _question(problem: Problem) -> str:
-    """``12 sensitive of 432 cells, against an outsider``; or what to do where nothing is sensitive."""
+def _describe_problem(problem: Problem) -> str:
+    """Return ``12 sensitive of 432 cells, against an outsider``; or what to do where nothing is sensitive."""
     if not len(problem.levels):
         return (
             "Nothing is sensitive yet, so nothing will be protected: add a rule on the page Rules, or mark "
@@ -202,7 +202,7 @@ def _question(problem: Problem) -> str:
     )
 
 
-def _seconds(text: str | None) -> float | None:
+def _read_seconds(text: str | None) -> float | None:
     if not (text or "").strip():
         return None
     try:
@@ -210,11 +210,13 @@ def _seconds(text: str | None) -> float | None:
     except ValueError:
         seconds = float("nan")
     if not 0 < seconds < float("inf"):
-        raise InputError(f"time limit: '{text}' is no number of seconds above 0; leave it empty for none")
+        raise InputError(
+            f"time limit: '{text}' is no number of seconds above 0", remedy="leave it empty for none"
+        )
     return seconds
 
 
-def _shown_seed(seed: int | None) -> str:
+def _format_seed(seed: int | None) -> str:
     return "" if seed is None else str(seed)
 
 
@@ -226,7 +228,9 @@ def _seed(text: str | None) -> int | None:
     except ValueError:
         seed = -1
     if seed < 0:
-        raise InputError(f"seed: '{text}' is no integer of 0 or more; leave it empty, and one is drawn")
+        raise InputError(
+            f"seed: '{text}' is no integer of 0 or more", remedy="leave it empty, and one is drawn"
+        )
     return seed
 
 

@@ -17,7 +17,7 @@ from tacita.verify import NOTHING, RefusedError, outcome, verify
 
 
 def build(workspace: Workspace, audit: Audit) -> None:
-    """The panel; the certificate is made when it is asked for, in a thread."""
+    """Show the panel; the certificate is made on request, in a thread."""
     with panel("Certificate", test_id="certificate"):
         if not audit.safe:
             ui.label("Only a release that is proven safe has one.").classes("muted")
@@ -54,7 +54,7 @@ def build(workspace: Workspace, audit: Audit) -> None:
 
 
 def check_certificate(audit: Audit) -> str:
-    """How many pairs of cell and attacker the certificate proves, in a sentence; or why it does not."""
+    """Return a sentence on how many pairs of cell and attacker the certificate proves, or why none."""
     certificate = certify(audit)
     try:
         proven = verify(certificate)

@@ -28,7 +28,7 @@ def build(workspace: Workspace) -> None:
     if not job.state.over:
         wait_for(job)
         return
-    _verdict(job, workspace.count_other_draws(job))
+    _show_verdict(job, workspace.count_other_draws(job))
     if job.release is None or job.audit is None:
         return
     go = side_by_side.build(workspace, job, job.release)
@@ -37,8 +37,8 @@ def build(workspace: Workspace) -> None:
     certificate_panel.build(workspace, job.audit)
 
 
-def _verdict(job: Job, count_other_draws: int) -> None:
-    """The verdict in words, before anything else, and what to do where it is not "safe"."""
+def _show_verdict(job: Job, count_other_draws: int) -> None:
+    """Show the verdict in words, and what to do where it is not "safe"."""
     with ui.element("section").classes("panel verdict").props("aria-label=Verdict data-testid=verdict"):
         with ui.element("div").classes("strip verdict-line"):
             tone = "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
@@ -56,36 +56,38 @@ def _verdict(job: Job, count_other_draws: int) -> None:
             runs = pluralize(count_other_draws, "other run")
             ui.label(f"With {runs} of this table {AVERAGES}.").props("data-testid=other-draws")
         if job.release is not None:
-            _figures(job, job.release)
+            _show_figures(job, job.release)
 
 
 def advise(audit: Audit) -> list[str]:
-    """Which cells are not safe, and what can be done."""
+    """Return which cells are not safe, and what can be done."""
     structure, worst = audit.problem.table.structure, audit.worst
     cells = audit.problem.sensitive[worst != 0]
     named = "; ".join(structure.name(cell) for cell in cells[:MOST_NAMED].tolist())
     more = f"; and {cells.size - MOST_NAMED:,} more, listed below" if cells.size > MOST_NAMED else ""
-    told = [f"Not safe: {named}{more}."]
+    sentences = [f"Not safe: {named}{more}."]
     together = 0
     for bits in worst.tolist():
         together |= bits
     if together & UNSAFE:
-        told.append(
+        sentences.append(
             "Do not publish this. Run a method that protects against every attacker of the case "
             "(suppression, intervals, rounding with a larger base, perturbation), or a larger base or radius "
             "with this one."
         )
     if together & FRACTIONAL:
-        told.append(
+        sentences.append(
             "Some cells are safe only as long as attackers do not know that cells are integers: hide or "
             "change more around them, for instance by marking a neighbour as must hide."
         )
     if together & UNPROVEN:
-        told.append("Some cells could not be decided, and what is not proven is not called safe: run again.")
-    return told
+        sentences.append(
+            "Some cells could not be decided, and what is not proven is not called safe: run again."
+        )
+    return sentences
 
 
-def _figures(job: Job, release: Release) -> None:
+def _show_figures(job: Job, release: Release) -> None:
     outcome, lost = release.outcome, job.lost
     figures = {"solution": ("solution", describe_solution(outcome))}
     if outcome is not None:
@@ -106,13 +108,13 @@ def _figures(job: Job, release: Release) -> None:
         figures["seed"] = ("secret seed", f"{job.used_seed}: it repeats this run; keep it internal")
     figures["time"] = ("time with the audit", f"{job.seconds:,.2f} s")
     with ui.element("dl").classes("facts").props("data-testid=figures"):
-        for name, (head, told) in figures.items():
+        for name, (head, text) in figures.items():
             with ui.element("div").classes("fact"):
                 words_in("dt", as_label(head))
-                words_in("dd", told, "number", f"data-testid=figure-{name}")
+                words_in("dd", text, "number", f"data-testid=figure-{name}")
     for remark in outcome.remarks if outcome is not None else ():
         ui.label(f"Remark: {remark}").props("data-testid=remark")
     for sentence in describe_radii(job.problem, release):
         ui.label(sentence).props("data-testid=announced")
     if release.notice:
-        ui.label(f"Readers are told: {release.notice}").props("data-testid=notice-to-readers")
+        ui.label(f"Readers are sentences: {release.notice}").props("data-testid=notice-to-readers")

@@ -34,7 +34,7 @@ LEADS = """(event) => {
 
 
 def build(audit: Audit, intervals: Deduction, go: Callable[[int], None]) -> None:
-    """The panel: a filter, pages of cells, a key to pictures and verdicts.
+    """Show the panel: a filter, pages of cells, a key to pictures and verdicts.
 
     Parameters
     ----------
@@ -72,11 +72,11 @@ def build(audit: Audit, intervals: Deduction, go: Callable[[int], None]) -> None
 
     def show(page: int = 1) -> None:
         few = wanted[0][(page - 1) * PER_PAGE : page * PER_PAGE].tolist()
-        table.content = _table([listed.row(cell) for cell in few])
+        table.content = _write_table([listed.row(cell) for cell in few])
 
     def choose() -> None:
         cells = listed.cells[listed.unsafe] if only.value else listed.cells
-        wanted[0] = _named(audit, cells, search.value or "")
+        wanted[0] = _find_named(audit, cells, search.value or "")
         pages.clear()
         last = -(-wanted[0].size // PER_PAGE)
         if last > 1:
@@ -92,15 +92,15 @@ def build(audit: Audit, intervals: Deduction, go: Callable[[int], None]) -> None
     choose()
 
 
-def _named(audit: Audit, cells: Cells, text: str) -> Cells:
-    """The cells whose name holds a text."""
+def _find_named(audit: Audit, cells: Cells, text: str) -> Cells:
+    """Return the cells whose name holds a text."""
     if not text.strip():
         return cells
     name, part = audit.problem.table.structure.name, text.strip().casefold()
     return np.array([cell for cell in cells.tolist() if part in name(cell).casefold()], dtype=np.int64)
 
 
-def _table(rows: list[SensitiveCell]) -> str:
+def _write_table(rows: list[SensitiveCell]) -> str:
     if not rows:
         return '<p class="muted">No such cell.</p>'
     sliding = any(row.sliding for row in rows)
@@ -111,24 +111,24 @@ def _table(rows: list[SensitiveCell]) -> str:
     )
     return (
         f'<table class="plain sensitive"><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{''.join(_row(row, sliding) for row in rows)}</tbody></table>"
+        f"<tbody>{''.join(_write_row(row, sliding) for row in rows)}</tbody></table>"
     )
 
 
-def _row(row: SensitiveCell, sliding: bool) -> str:
+def _write_row(row: SensitiveCell, sliding: bool) -> str:
     levels = (row.lower, row.upper, row.sliding)[: 3 if sliding else 2]
     numbers = "".join(f"<td>{format_number(level)}</td>" for level in (row.value, *levels))
     sign, tone = ("✔", "verdict-safe") if not row.bits else ("✘", "verdict-unsafe")
     return (
         f'<tr><th scope="row"><button type="button" class="leads" data-cell="{row.cell}">'
         f"{escape(row.name)}</button></th>{numbers}"
-        f"<td>{_interval(row)}</td><td>{row.picture}</td>"
+        f"<td>{_format_interval(row)}</td><td>{row.picture}</td>"
         f'<td class="words">{escape(row.attacker)}</td>'
         f'<td class="words {tone}">{sign} {escape(row.verdict)}</td></tr>'
     )
 
 
-def _interval(row: SensitiveCell) -> str:
+def _format_interval(row: SensitiveCell) -> str:
     if row.low != row.low or row.high != row.high:
         return "not worked out"
     if row.low == row.high:

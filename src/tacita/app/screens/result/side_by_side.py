@@ -54,7 +54,7 @@ WAYS = {
 
 
 def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], None]:
-    """The panel: what to show, how it stands, one or two sheets, the legend.
+    """Return the panel: what to show, how it stands, one or two sheets, the legend.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
         _legend(release, job)
 
     def shown() -> dict[str, Content]:
-        """What the sheets are to show, which take as much width as that needs."""
+        """Return what the sheets are to show, which take as much width as that needs."""
         where = get_arrangement(workspace).lay_out(structure)
         names = ("original", "protected") if way.value == "beside" else (way.value,)
         contents = {name: views[name](where).to_content() for name in names}
@@ -129,13 +129,13 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
 
 
 def _height(content: Content) -> str:
-    """As high as all rows together, and not higher than leaves room for what else is on the page."""
+    """Return the height of all rows, or less to leave room for the rest of the page."""
     depth = 1 + max((line.depth for line in content.columns), default=0)
     return f"height: min({LINE * (len(content.rows) + depth) + AROUND}px, max(60vh, 260px))"
 
 
 def _width(content: Content) -> int:
-    """About as wide as all columns together: with less, the last one, the total, would be cut off, and the
+    """Return about the width of all columns: with less, the last one, the total, would be cut off, and the
     sheet stands above the other one instead.
     """
     codes = max(LETTER * len(line.code) + STEP * line.depth for line in content.rows)
@@ -150,7 +150,7 @@ def _width(content: Content) -> int:
 
 
 def count_kinds(release: Release, problem: Problem) -> list[int]:
-    """How many cells there are of each of ``KINDS``."""
+    """Return how many cells there are of each of ``KINDS``."""
     found = classify_internally(problem.table, release, problem.levels.sensitive)
     return [int(count) for count in np.bincount(found, minlength=len(KINDS))]
 

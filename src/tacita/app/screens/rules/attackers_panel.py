@@ -34,27 +34,27 @@ ABOUT = {
 
 
 def show_attackers(desk: Desk) -> None:
-    """The panel."""
+    """Show the panel."""
     with panel("Who attacks, and what they know", label="Attackers"):
-        _Everyone(desk)
+        _BoundsForm(desk)
         with ui.element("div").classes("form"):
             for kind, by in KINDS.items():
-                _insiders(desk, kind, explain_unknown(desk.case.table, by))
+                _show_insiders(desk, kind, explain_unknown(desk.case.table, by))
         for kind, by in KINDS.items():
-            _coalitions(desk, kind, explain_unknown(desk.case.table, by))
+            _show_coalitions(desk, kind, explain_unknown(desk.case.table, by))
 
 
-class _Everyone:
+class _BoundsForm:
     """Bounds that everyone knows: one of four ways, two of them with numbers."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        chosen = _way(desk.case)
+        chosen = _find_bounds_kind(desk.case)
         stated = desk.case.data.outsider is not None
         ways = {way: text for way, text in KNOWN.items() if way != FILE or stated}
-        self._way = ui.select(ways, value=chosen, label="Everyone knows")
-        self._way.props('outlined dense options-dense data-testid=outsider aria-label="Everyone knows"')
-        self._way.classes("wide")
+        self._kind = ui.select(ways, value=chosen, label="Everyone knows")
+        self._kind.props('outlined dense options-dense data-testid=outsider aria-label="Everyone knows"')
+        self._kind.classes("wide")
         attackers = desk.case.attackers
         below, above = attackers.within or (0.5, 1.0)
         with ui.element("div").classes("strip") as self._bounds:
@@ -63,7 +63,7 @@ class _Everyone:
         with ui.element("div").classes("strip") as self._within:
             self._below = self._number("Percent below", _shown(100 * below), "below", "of the value")
             self._above = self._number("Percent above", _shown(100 * above), "above", "of the value")
-        self._way.on_value_change(self._chosen)
+        self._kind.on_value_change(self._chosen)
         self._show()
 
     def _number(self, label: str, value: str, name: str, hint: str) -> ui.input:
@@ -75,8 +75,8 @@ class _Everyone:
         return field
 
     def _show(self) -> None:
-        self._bounds.set_visibility(self._way.value == BOUNDS)
-        self._within.set_visibility(self._way.value == WITHIN)
+        self._bounds.set_visibility(self._kind.value == BOUNDS)
+        self._within.set_visibility(self._kind.value == WITHIN)
 
     def _chosen(self) -> None:
         self._show()
@@ -88,23 +88,23 @@ class _Everyone:
         lower = upper = None
         within = None
         texts = {BOUNDS: (self._lower, self._upper), WITHIN: (self._below, self._above)}
-        fields = texts.get(self._way.value, ())
+        fields = texts.get(self._kind.value, ())
         if any(_complaint(text.value) for text in fields):
             return
         numbers = [_number(text.value) for text in fields]
-        if self._way.value == POSITIVE and self._desk.case.data.outsider is not None:
+        if self._kind.value == POSITIVE and self._desk.case.data.outsider is not None:
             lower = 0.0
-        elif self._way.value == BOUNDS:
+        elif self._kind.value == BOUNDS:
             lower, upper = numbers
             if self._lower.value.strip().lower() == NO_BOUND:
                 lower = -inf
-        elif self._way.value == WITHIN:
+        elif self._kind.value == WITHIN:
             within = ((numbers[0] or 0.0) / 100, (numbers[1] or 0.0) / 100)
         self._desk.specify(field, attackers={"lower": lower, "upper": upper, "within": within})
 
 
-def _way(case: Case) -> str:
-    """How the bounds of a case were said."""
+def _find_bounds_kind(case: Case) -> str:
+    """Return how the bounds of a case were said."""
     said = case.attackers
     if said.within is not None:
         return WITHIN
@@ -115,7 +115,7 @@ def _way(case: Case) -> str:
     return FILE if case.data.outsider is not None else POSITIVE
 
 
-def _insiders(desk: Desk, kind: str, reason: str) -> None:
+def _show_insiders(desk: Desk, kind: str, reason: str) -> None:
     def choose(on: bool) -> None:
         known = list_known_kinds(desk.case.table)
         others = [word for word in desk.case.attackers.kinds or known if word not in (kind, "outsider")]
@@ -132,7 +132,7 @@ def _insiders(desk: Desk, kind: str, reason: str) -> None:
         ui.label(f"Not available: {reason}." if reason else ABOUT[kind]).classes("muted small")
 
 
-def _coalitions(desk: Desk, kind: str, reason: str) -> None:
+def _show_coalitions(desk: Desk, kind: str, reason: str) -> None:
     name, label = POOLING[kind]
     if reason and kind != "respondents":
         return
@@ -162,10 +162,10 @@ def _shown(number: float | None) -> str:
 
 
 def _number(text: str | None) -> float | None:
-    return float(text) if text and not _says_nothing(text) else None
+    return float(text) if text and not _is_blank(text) else None
 
 
-def _says_nothing(text: str) -> bool:
+def _is_blank(text: str) -> bool:
     return text.strip().lower() in ("", NO_BOUND)
 
 

@@ -55,11 +55,11 @@ class PublishedPanel:
                 ui.button("Add the file of a release").props("no-caps outline data-testid=add-published").on(
                     "click", js_handler=open_picker(self._inlet)
                 )
-            self._runs()
+            self._offer_runs()
         self._show()
 
-    def _runs(self) -> None:
-        """A run of this session may have been published as well."""
+    def _offer_runs(self) -> None:
+        """Offer the runs of this session, which may have been published as well."""
         table = self._desk.case.table
         runs = {
             job.number: job.title
@@ -85,7 +85,7 @@ class PublishedPanel:
         with self._list:
             for position, release in enumerate(self._desk.case.published):
                 with ui.element("div").classes("strip").props(f"data-testid=published-{position}"):
-                    ui.label(f"{release.made_by.get('file') or 'a release'}: {_in_words(release)}")
+                    ui.label(f"{release.made_by.get('file') or 'a release'}: {_count_cells(release)}")
                     ui.button("Remove", on_click=partial(self._remove, position), color=None).props(
                         f"flat dense no-caps data-testid=published-{position}-remove"
                     )
@@ -106,7 +106,7 @@ class PublishedPanel:
             try:
                 reach = float(self._reach.value or "")
             except ValueError:
-                raise InputError("Base or radius: give a number, such as 5") from None
+                raise InputError("no number", place="Base or radius", remedy="give one, such as 5") from None
         base, radius = (reach if way == word else None for word in (BASE, RADIUS))
         return read_earlier(path, self._desk.case.table, base=base, radius=radius)
 
@@ -127,6 +127,6 @@ class PublishedPanel:
         self._show()
 
 
-def _in_words(release: Release) -> str:
-    """``Release(12 published, 4 suppressed)`` without its name."""
+def _count_cells(release: Release) -> str:
+    """Return how many cells a release publishes and hides, such as ``12 published, 4 suppressed``."""
     return repr(release).removeprefix("Release(").removesuffix(")")

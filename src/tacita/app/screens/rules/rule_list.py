@@ -43,11 +43,11 @@ class RuleList:
                 ).classes("short")
                 choice.on_value_change(lambda event: self._add_chosen(choice, event.value))
                 ui.label("A cell is sensitive if any of the rules says so.").classes("muted")
-            _waivers(desk)
+            _show_waivers(desk)
         for text in desk.case.rules:
-            for part in _parts(text):
+            for part in _split_rule(text):
                 self._add(part)
-        self._tell()
+        self._update_note()
 
     def _add_chosen(self, choice: ui.select, name: str | None) -> None:
         if name is None:
@@ -71,13 +71,13 @@ class RuleList:
     def changed(self, field: str) -> None:
         """Put all rules into the case."""
         self._desk.change(field, self._desk.case.with_rules(row.text for row in self._rows if row.text))
-        self._tell()
+        self._update_note()
 
     def end_step(self) -> None:
-        """A field was left."""
+        """Make the next change a step of its own: a field was left."""
         self._desk.end_step()
 
-    def _tell(self) -> None:
+    def _update_note(self) -> None:
         stated = len(self._desk.case.data.levels)
         marked = f"Sensitive by the file itself: {pluralize(stated, 'cell')}. " if stated else ""
         hint = "" if self._rows else "No rule yet: add one here, or mark cells on the page Table."
@@ -125,7 +125,7 @@ class _Row:
 
     def _follow_text(self) -> None:
         """Show what the text says in the form; a text that says nothing leaves the form as it was."""
-        rule = self._parsed()
+        rule = self._parse()
         if rule is None or isinstance(rule, AnyOf):
             return
         given = given_arguments(rule)
@@ -136,8 +136,8 @@ class _Row:
             self._kind = rule_name(rule)
             self._make_form(given)
 
-    def _parsed(self) -> Rule | None:
-        """The rule that is written, or None with the complaint shown."""
+    def _parse(self) -> Rule | None:
+        """Return the rule that is written, or None with the complaint shown."""
         try:
             rule = parse_rule(self.text)
         except TacitaError as error:
@@ -168,23 +168,23 @@ class _Row:
             on_change=lambda _: self._form_changed(),
             on_leave=self._owner.end_step,
             name=f"rule-{self._number}",
-            show=_shown,
+            show=_format_argument,
             checked=False,
         )
 
     def _form_changed(self) -> None:
         kinds = {option.name: option for option in options_from(rule_kinds()[self._kind])}
         typed = {name: text for form in self._form for name, text in form.texts().items()}
-        texts = {name: _grammar(kinds[name], typed[name]) for name in kinds if name in typed}
+        texts = {name: _write_argument(kinds[name], typed[name]) for name in kinds if name in typed}
         self._busy = True
         self._written.set_value(compose_rule(self._kind, texts))
         self._busy = False
-        self._parsed()
+        self._parse()
         self._owner.changed(self._field)
 
 
-def _shown(value: Any) -> str:
-    """An argument as the form shows it: names as a plain list, others as written, without brackets."""
+def _format_argument(value: Any) -> str:
+    """Return an argument as the form shows it: names as a plain list, others as written, without brackets."""
     if isinstance(value, bool):
         return YES if value else NO
     if value is None:
@@ -195,8 +195,8 @@ def _shown(value: Any) -> str:
     return text[1:-1] if isinstance(value, tuple | list) else text
 
 
-def _grammar(option: Option, text: str) -> str:
-    """What was typed as the grammar has it: lists get their brackets."""
+def _write_argument(option: Option, text: str) -> str:
+    """Return what was typed as the grammar has it: lists get their brackets."""
     if option.kind is bool:
         return GRAMMAR[text]
     if option.name in NAMES:
@@ -204,8 +204,8 @@ def _grammar(option: Option, text: str) -> str:
     return f"[{text}]" if "," in text or option.name == "weights" else text
 
 
-def _parts(text: str) -> list[str]:
-    """A rule for each row, even if several were written in one text; one that cannot be read stays."""
+def _split_rule(text: str) -> list[str]:
+    """Return a rule for each row, even if several were written in one text; one that cannot be read stays."""
     try:
         rule = parse_rule(text)
         return [write_rule(part) for part in rule.rules] if isinstance(rule, AnyOf) else [text]
@@ -213,7 +213,7 @@ def _parts(text: str) -> list[str]:
         return [text]
 
 
-def _waivers(desk: Desk) -> None:
+def _show_waivers(desk: Desk) -> None:
     reason, waived = explain_unknown(desk.case.table, "respondent"), desk.case.specification.rules.waived
 
     def put(names: str) -> None:

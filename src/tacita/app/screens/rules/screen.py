@@ -47,13 +47,13 @@ def build(workspace: Workspace) -> None:
         RuleList(desk)
         show_attackers(desk)
         PublishedPanel(desk, workspace)
-        _cost_panel(desk)
+        _show_costs(desk)
     panel.ask(desk.case)
 
 
-def _cost_panel(desk: Desk) -> None:
+def _show_costs(desk: Desk) -> None:
     case = desk.case
-    meanings = _meanings(case.table)
+    meanings = _list_meanings(case.table)
     specified, stated = case.specification.cost.by, case.data.cost is not None
     if stated:
         meanings = {"": AS_STATED, **meanings}
@@ -71,8 +71,8 @@ def _cost_panel(desk: Desk) -> None:
         meaning = ui.label(meanings[chosen]).classes("muted").props("data-testid=cost-meaning")
 
 
-def _meanings(table: Table) -> dict[str, str]:
-    """What each cost that the table supports means."""
+def _list_meanings(table: Table) -> dict[str, str]:
+    """Return what each cost that the table supports means."""
     own = {name: text for name, text in COSTS.items() if name != "count" or table.count is not None}
     numbers = [name for name, column in table.columns.items() if column.dtype.kind in "iuf"]
     return own | {name: f"The column {name} of the table." for name in numbers if name not in own}

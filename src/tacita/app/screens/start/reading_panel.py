@@ -60,7 +60,7 @@ class ReadingPanel:
             self._lead_to(sheet)
 
     def _put_question(self, asked: SheetQuestion | None) -> ui.select | None:
-        """The sheets of a workbook, the first of them that holds a table proposed."""
+        """Return the sheets of a workbook, the first of them that holds a table proposed."""
         self._question.clear()
         self._question.set_visibility(asked is not None)
         if asked is None:
@@ -99,10 +99,10 @@ class ReadingPanel:
             counts={COUNTS: True, AMOUNTS: False}.get(str(self._counts.value)),
             repair=bool(self._repair.value),
             decimal={POINT: ".", COMMA: ","}.get(str(self._decimal.value)),
-            by=[word.strip() for word in (_said(self._by) or "").split(",") if word.strip()] or None,
-            value=_said(self._value),
-            count=_said(self._count),
-            total=_said(self._total),
+            by=[word.strip() for word in (_read_text(self._by) or "").split(",") if word.strip()] or None,
+            value=_read_text(self._value),
+            count=_read_text(self._count),
+            total=_read_text(self._total),
             undeclared_sums="ignore" if self._ignore_sums.value else "refuse",
         )
 
@@ -119,5 +119,5 @@ def _words(label: str, placeholder: str, name: str) -> ui.input:
     )
 
 
-def _said(field: ui.input) -> str | None:
+def _read_text(field: ui.input) -> str | None:
     return str(field.value or "").strip() or None

@@ -40,7 +40,7 @@ class RecordsPanel:
         self.show()
 
     def show(self) -> None:
-        """The records that are at hand now; nothing where there are none."""
+        """Show the records that are at hand now; nothing where there are none."""
         self._place.clear()
         records = self._workspace.records
         self._place.set_visibility(records is not None)
@@ -56,7 +56,7 @@ class RecordsPanel:
                 ui.label(pluralize(records.seen.records, "record")).classes("muted number")
                 self._offer_sheets(records)
             with ui.element("div").classes("records-parts"):
-                _columns_seen(records)
+                _show_columns(records)
                 with ui.element("div").classes("stack records-fields"):
                     self._fields(records)
 
@@ -66,7 +66,7 @@ class RecordsPanel:
         self._by.run_method("focus")
 
     def _offer_sheets(self, records: RecordsFile) -> None:
-        """The sheets of a workbook, where there are several; another one is looked through at once."""
+        """Offer the sheets of a workbook, where there are several; another one is surveyed at once."""
         if records.sheets is None or records.sheet is None or len(records.sheets.names) < 2:
             return
         names = records.sheets.names
@@ -93,8 +93,8 @@ class RecordsPanel:
             on_change=self._keep,
         ).props("dense outlined options-dense use-chips stack-label data-testid=records-by")
         with ui.element("div").classes("fields"):
-            one = partial(_one_of, named, names, self._keep)
-            self._value = one("Values", _counted(chosen), chosen.value, "value")
+            one = partial(_select_column, named, names, self._keep)
+            self._value = one("Values", _name_counts(chosen), chosen.value, "value")
             self._respondent = one("Respondent", "each record its own", chosen.respondent, "respondent")
             self._holding = one("Holding or group", "none", chosen.holding, "holding")
             self._weight = one("Sampling weight", "none", chosen.weight, "weight")
@@ -158,7 +158,7 @@ class RecordsPanel:
         # Another window may have put these away, or have others at hand.
         if (there := self._workspace.records) is not None and there.seen is self._records.seen:
             self._workspace.records = self._records
-        self._value.options[NOTHING] = _counted(self._records.choice)
+        self._value.options[NOTHING] = _name_counts(self._records.choice)
         self._value.update()
 
     async def _read_numbers(self, event: ValueChangeEventArguments[str]) -> None:
@@ -181,13 +181,13 @@ class RecordsPanel:
         self.show()
 
 
-def _counted(choice: Choice) -> str:
-    """What the table holds where no column of values is chosen."""
+def _name_counts(choice: Choice) -> str:
+    """Return what the table holds where no column of values is chosen."""
     return "count the records" if choice.respondent is None else "count the respondents"
 
 
-def _columns_seen(records: RecordsFile) -> None:
-    """One line per column: enough to see which is a classification."""
+def _show_columns(records: RecordsFile) -> None:
+    """Show one line per column: enough to see which is a classification."""
     with (
         ui.element("div").classes("records-columns").props('tabindex=0 role=region aria-label="Columns"'),
         ui.element("table").classes("plain").props("data-testid=records-columns"),
@@ -206,7 +206,7 @@ def _columns_seen(records: RecordsFile) -> None:
                     words_in("td", " · ".join(column.samples), "words records-samples")
 
 
-def _one_of(
+def _select_column(
     named: dict[int, str],
     names: tuple[str, ...],
     keep: Callable[[], None],

@@ -172,13 +172,15 @@ class StartScreen:
                     ui.label(told.about).classes("muted example-about")
 
     def _at(self, field: ui.input) -> UserInput | None:
-        """What is at the path that a field names; None where it names none."""
+        """Return what is at the path that a field names; None where it names none."""
         handed = None
         with notices.attempt():
             # Copied from a file manager, a path may come in quotation marks.
             written = str(field.value or "").strip().strip("\"'")
             if not written:
-                raise InputError("Path: give the path of a file or folder on this machine")
+                raise InputError(
+                    "none is given", place="Path", remedy="name a file or folder on this machine"
+                )
             handed = take_path(written, self._reading.reading)
         return handed
 
@@ -198,7 +200,7 @@ class StartScreen:
         self._record_files.reset()
 
     async def _saved(self, event: MultiUploadEventArguments) -> list[Path]:
-        """The files that came in, in a folder of their own; none where they cannot be kept."""
+        """Return the files that came in, in a folder of their own; none where they cannot be kept."""
         folder = Path(tempfile.mkdtemp(prefix="opened-", dir=self.workspace.folder))
         saved: list[Path] = []
         with notices.attempt():
@@ -247,7 +249,7 @@ class StartScreen:
         self._reading.ask_for_sheet(None)
 
     async def _asks_for_sheet(self, handed: UserInput, *, as_records: bool) -> bool:
-        """Whether it is a workbook of several sheets, one of which is asked for then."""
+        """Return whether it is a workbook of several sheets, one of which is asked for then."""
         sheets = None
         with notices.attempt(), self._busily():
             sheets = await run.io_bound(handed.find_sheets)
@@ -321,7 +323,7 @@ class StartScreen:
         return case
 
     def _offer_records(self, handed: UserInput) -> None:
-        """Rows with several numbers each: one press leads to the form for records."""
+        """Offer the form for records, where rows have several numbers each."""
 
         async def take() -> None:
             await self._look_at(handed)
@@ -336,7 +338,7 @@ class StartScreen:
         )
 
     def _offer_classification(self, handed: UserInput, dimensions: tuple[str, ...]) -> None:
-        """Codes that are sums of others: one press reads them with the classification that was found."""
+        """Offer to read codes that are sums of others with the classification that was found."""
         known = replace(handed, reading=replace(handed.reading, found=(*handed.reading.found, *dimensions)))
 
         async def take() -> None:

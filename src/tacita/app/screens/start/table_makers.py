@@ -112,7 +112,7 @@ class Generator:
         )
 
     def _depths(self, dimensions: int) -> tuple[int, ...] | None:
-        """The levels of each dimension; where no more are given, codes are flat."""
+        """Return the levels of each dimension; where no more are given, codes are flat."""
         given = _read_integers(self._levels)
         if len(given) > dimensions:
             raise InputError(
@@ -149,7 +149,7 @@ def _choice(label: str, options: list[str], name: str) -> ui.select:
 
 def _read_integer(field: ui.number) -> int:
     if field.value is None or float(field.value) != int(field.value):
-        raise InputError(f"{field.props['label']}: give an integer")
+        raise InputError("no integer", place=field.props["label"], remedy="give one")
     return int(field.value)
 
 

@@ -30,7 +30,7 @@ class CellPanel:
         self._place.props('aria-label="The cell in focus" data-testid=cell-panel')
 
     def show_empty(self, name: str, is_sum: bool) -> None:
-        """A cell that is not listed."""
+        """Show a cell that is not listed."""
         self._begin()
         with self._place:
             self._heading(name)
@@ -39,13 +39,13 @@ class CellPanel:
                 ui.label("Type a number to list it.").classes("muted")
 
     async def show(self, about: CellFacts, attack: OutsiderAttack | None, whose: str) -> None:
-        """A cell; ``attack`` is the outsider at work on what ``whose`` names, None if nobody can be asked."""
+        """Show a cell; ``attack`` is the outsider's on what ``whose`` names, or None where there is none."""
         self._begin()
         with self._place:
             self._heading(about.name)
             with ui.element("div").classes("strip"):
                 ui.label(about.value).classes("cell-value number").props("data-testid=cell-value")
-                for word in _states(about):
+                for word in _list_states(about):
                     ui.label(word).classes("state")
             self._requirement(about)
             interval_place = ui.element("div").classes("cell-section").props("data-testid=cell-interval")
@@ -68,36 +68,36 @@ class CellPanel:
         if not (about.sensitive or about.exempt):
             return
         with ui.element("div").classes("cell-section"):
-            _title("Why sensitive" if about.sensitive else "Sensitive, were it not exempt")
+            _show_title("Why sensitive" if about.sensitive else "Sensitive, were it not exempt")
             for reason in about.why:
                 ui.label(reason).props("data-testid=cell-why")
             if about.exempt:
                 ui.label("Nothing protects it.").classes("muted")
                 return
-            _title("Levels")
+            _show_title("Levels")
             with ui.element("dl").classes("facts number").props("data-testid=cell-levels"):
                 for name, amount in (
                     ("Below (LPL)", about.lower),
                     ("Above (UPL)", about.upper),
                     ("Width (SPL)", about.sliding),
                 ):
-                    _fact(name, amount)
+                    _show_fact(name, amount)
 
     def _contributors(self, title: str, listed: tuple[Contributor, ...], count: int | None) -> None:
         if not listed and count is None:
             return
         with ui.element("div").classes("cell-section").props("data-testid=cell-contributors"):
-            _title(title)
+            _show_title(title)
             if count is not None:
                 ui.label(pluralize(count, "respondent"))
             if listed:
                 with ui.element("dl").classes("facts number"):
                     for one in listed:
-                        _fact(one.name, f"{one.amount} ({one.share:.1f} %)")
+                        _show_fact(one.name, f"{one.amount} ({one.share:.1f} %)")
 
     def _sums(self, about: CellFacts) -> None:
         with ui.element("div").classes("cell-section"):
-            _title("Sums it is in")
+            _show_title("Sums it is in")
             for equation in about.equations:
                 ui.label(equation).classes("equation")
             if about.more_equations:
@@ -106,14 +106,14 @@ class CellPanel:
                 ui.label("none").classes("muted")
             if about.cost is not None:
                 with ui.element("dl").classes("facts number"):
-                    _fact("Cost of hiding", _number(about.cost))
+                    _show_fact("Cost of hiding", _format_number(about.cost))
 
     async def _attack(self, place: ui.element, about: CellFacts, attack: OutsiderAttack, whose: str) -> None:
         if not attack.hides(about.cell):
             return
         interval = attack.get_known(about.cell)
         with place:
-            _title("What an outsider deduces")
+            _show_title("What an outsider deduces")
             ui.label(whose).classes("muted")
             waiting = ui.label("…")
         if interval is None:
@@ -132,7 +132,7 @@ class CellPanel:
             interval = found
         waiting.delete()
         with place:
-            ui.label(_interval_words(interval)).classes("number").props("data-testid=cell-deduced")
+            ui.label(_describe_interval(interval)).classes("number").props("data-testid=cell-deduced")
             picture = interval_svg(
                 interval.low,
                 interval.high,
@@ -145,42 +145,42 @@ class CellPanel:
             ui.html(picture, sanitize=False)
 
 
-def _states(about: CellFacts) -> list[str]:
-    """What a cell is, in words; a decision that says the same is not repeated."""
+def _list_states(about: CellFacts) -> list[str]:
+    """Return what a cell is, in words; a decision that says the same is not repeated."""
     words = ["a sum"] if about.is_sum else []
     if about.sensitive:
-        words.append(_signed(Flag.SENSITIVE))
+        words.append(_name_flag(Flag.SENSITIVE))
     if about.exempt:
-        words.append(_signed(Flag.EXEMPT))
+        words.append(_name_flag(Flag.EXEMPT))
     said = {DecisionKind.SENSITIVE.value: about.sensitive, DecisionKind.SAFE.value: about.exempt}
     if about.decision and not said.get(about.decision):
         words.append(f"marked: {about.decision}")
     return words
 
 
-def _signed(flag: Flag) -> str:
+def _name_flag(flag: Flag) -> str:
     return f"{LOOK[flag].sign} {LOOK[flag].meaning}"
 
 
-def _interval_words(interval: DeducedInterval) -> str:
+def _describe_interval(interval: DeducedInterval) -> str:
     if isnan(interval.low) or isnan(interval.high):
         return f"not worked out within {LONGEST:g} s"
     if interval.low == interval.high:
-        return f"exactly {_number(interval.low)}: no secret"
-    return f"{_number(interval.low)} to {_number(interval.high)}"
+        return f"exactly {_format_number(interval.low)}: no secret"
+    return f"{_format_number(interval.low)} to {_format_number(interval.high)}"
 
 
-def _number(number: float) -> str:
-    """A number as the sheet beside it shows one: without separators, so that the two can be compared."""
+def _format_number(number: float) -> str:
+    """Return a number as the sheet beside it shows one: without separators."""
     if isinf(number):
         return "no end" if number > 0 else "no beginning"
     return f"{number:.0f}" if number.is_integer() else f"{number:.12g}"
 
 
-def _title(text: str) -> None:
+def _show_title(text: str) -> None:
     ui.label(text).classes("cell-title").props("role=heading aria-level=3")
 
 
-def _fact(name: str, value: str) -> None:
+def _show_fact(name: str, value: str) -> None:
     words_in("dt", name)
     words_in("dd", value)

@@ -46,7 +46,7 @@ def build(workspace: Workspace) -> None:
 
 
 def _offer_records(workspace: Workspace, other: RecordsAlternative) -> None:
-    """Rows that were read as cells and could be records: one press leads to the form for these."""
+    """Offer the form for records, where rows were read as cells and could be records."""
 
     def take() -> None:
         workspace.records = other.records
@@ -123,7 +123,7 @@ class TableScreen:
         self._count()
 
     def _put_sheet(self) -> None:
-        """A new sheet, with the signs that it uses: what a run publishes cannot be typed into."""
+        """Show a new sheet and the signs that it uses: what a run publishes cannot be typed into."""
         self._show_legend()
         self._place.clear()
         with self._place:
@@ -140,7 +140,7 @@ class TableScreen:
             self._sheet.props("data-testid=sheet")
 
     def _show_legend(self) -> None:
-        """The signs of the sheet; that of exempt cells, which are risky and rare, with how many there are."""
+        """Show the signs of the sheet; that of exempt cells, which are risky and rare, with their number."""
         exempt = int(self._judged.exempt.sum())
         wanted = SIGNS_OF_RUN if self._shows_run else SIGNS_OF_VALUES
         self._legend.clear()
@@ -157,7 +157,7 @@ class TableScreen:
             show_folding(self.layout, lambda: self._sheet)
 
     def _offer_run(self) -> None:
-        """The switch to what a run publishes, where there is one of this very case."""
+        """Offer the switch to what a run publishes, where there is one of this very case."""
         job = self._job()
         if job is self._offered:
             return
@@ -185,7 +185,7 @@ class TableScreen:
     # ------------------------------------------------------------------ what is seen
 
     def _job(self) -> Job | None:
-        """The chosen run, if it is of this very case and has come to a release."""
+        """Return the chosen run, if it is of this very case and has come to a release."""
         job = self.workspace.chosen
         return job if job is not None and job.case is self.case and job.release is not None else None
 
@@ -236,8 +236,8 @@ class TableScreen:
     # ------------------------------------------------------------------ what is done
 
     def _is_current(self) -> bool:
-        """Whether what is on the page is still the case. If another window has changed it, the page is shown
-        anew, its head too, and what was meant for the old one is not done.
+        """Return whether what is on the page is still the case. If another window has changed it, the page is
+        shown anew, its head too, and what was meant for the old one is not done.
         """
         if self.workspace.case is self.case:
             return True
@@ -328,7 +328,7 @@ class TableScreen:
         background_tasks.create(self._show_focus(), name="the cell in focus", context=self._place)
 
     async def _show_focus(self) -> None:
-        """The panel for the cell that is in focus now."""
+        """Show the panel for the cell that is in focus now."""
         await self._select(self.selection)
 
     async def _select(self, selection: Selection) -> None:
@@ -347,7 +347,7 @@ class TableScreen:
         await self._panel.show(describe_cell(self.case, self._judged, cell), self._attacker(job), whose)
 
     def _attacker(self, job: Job | None) -> OutsiderAttack | None:
-        """The outsider at work, once per case and run; none where the case is no problem (yet)."""
+        """Return the outsider at work, once per case and run; none where the case is no problem (yet)."""
         problem, release = self._judged.problem, None if job is None else job.release
         if problem is None:
             return None
