@@ -8,7 +8,7 @@
 4. Is it invited? The session's cookie is needed for everything. ``GET /?token=...`` exchanges a one-time
    token for it.
 5. Is it about a page of its own? A page of another session is as good as none.
-6. Is it small enough? A body is counted while it comes in, whatever its length was request_headers to be.
+6. Is it small enough? A body is counted while it comes in, whatever its length was declared to be.
 
 The same holds for websockets. Answers carry headers that keep the page from loading, sending or being framed
 elsewhere.
