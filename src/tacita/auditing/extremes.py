@@ -12,21 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
+from tacita.auditing.generated_moves import COLUMNS_PER_ROUND, GeneratedMoves
 from tacita.auditing.region import Block, to_columns
 from tacita.core import exact
 from tacita.core.errors import ReleaseError, SolverError
-from tacita.core.exact import Cells, Floats, Mask, Units
+from tacita.core.exact import Cells, Floats, Units
 from tacita.core.run import Run
 from tacita.core.words import pluralize
-from tacita.solvers.highs import Answer, Ended, Rows, Session
+from tacita.solvers.highs import Answer, Ended, Session
 from tacita.solvers.linear_program import LinearProgram
 
 TOLERANCE = 1e-7
 COLUMNS_PER_QUESTION = 1000
 """With more variables than this per requested one, columns are generated."""
-COLUMNS_PER_ROUND = 300
-GAIN = 1e-7
-"""A column whose reduced cost is no better than this is not added."""
 NEARLY = 1e-9
 FAR = 1e6
 """Room above this does not make a column more attractive."""
@@ -130,66 +128,25 @@ def _is_integer(point: Floats) -> bool:
 
 
 class FurthestMoves:
-    """Extremes of a few variables over many moves, by column generation. With ``l <= 0 <= u``
-
-        max  t    s.t.  A (up - down) + s t A_p = 0,   0 <= up <= u,   0 <= down <= -l,
-
-    is feasible without any other column: nothing moves. Columns enter by their reduced costs, and when none
-    has a good one the maximum is proven. Of a hundred thousand columns a few thousand ever enter, where a
-    program over all of them spends seconds on its first basis.
-    """
+    """Extremes of a few variables over the moves ``{ z : A z = 0, low <= z <= high }`` of many."""
 
     def __init__(self, matrix: csc_array, low: Floats, high: Floats) -> None:
-        self._matrix = matrix
-        self._transposed = csr_array(matrix.T)
-        self._room = {1: high, -1: -low}
+        self._matrix, self._transposed, self._room = matrix, csr_array(matrix.T), (high, -low)
 
     def find_extreme(self, column: int, sign: int, run: Run) -> Answer:
         """Maximise ``sign * z[column]``; the value of the answer is ``z[column]`` itself."""
-        session = Session(LinearProgram.without_variables(self._matrix.shape[0]))
-        most = float(self._room[sign][column])
-        self._add(session, [column], [sign], -1.0, [most])
-        columns, signs = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        closed = {direction: room <= 0 for direction, room in self._room.items()}
-        for known in closed.values():
-            known[column] = True
+        up, down = self._room
+        most = float((up if sign > 0 else down)[column])
+        program = GeneratedMoves(self._matrix, self._transposed, self._room, (column, sign), most)
         while True:
-            status = session.solve(run)
+            status = program.session.solve(run)
             if status is not Ended.OPTIMAL:
                 return Answer(status, float("nan"), np.empty(0))
-            point = session.point()
-            new, directions = self._choose_columns(session.duals(), closed)
-            if new.size == 0 or point[0] >= most * (1 - NEARLY):
-                move = np.zeros(self._matrix.shape[1])
-                np.add.at(move, columns, signs * point[1:])
-                move[column] = sign * point[0]
+            point = program.session.point()
+            columns, signs, gains = program.find_entering()
+            if gains.size == 0 or point[0] >= most * (1 - NEARLY):
+                move = program.make_move(point)
                 return Answer(status, float(move[column]), move)
-            pairs = zip(new.tolist(), directions.tolist(), strict=True)
-            rooms = [float(self._room[direction][c]) for c, direction in pairs]
-            self._add(session, new.tolist(), directions.tolist(), 0.0, rooms)
-            columns, signs = np.concatenate([columns, new]), np.concatenate([signs, directions])
-
-    def _choose_columns(self, duals: Floats, closed: dict[int, Mask]) -> tuple[Cells, Cells]:
-        """Return the columns of best reduced cost and their directions, and close them."""
-        worth = self._transposed @ duals
-        found, signs, gains = [], [], []
-        for sign, known in closed.items():
-            at = np.flatnonzero((sign * worth > GAIN) & ~known)
-            found.append(at)
-            signs.append(np.full(at.size, sign))
-            gains.append(np.minimum(self._room[sign][at], FAR) * sign * worth[at])
-        best = np.argsort(-np.concatenate(gains), kind="stable")[:COLUMNS_PER_ROUND]
-        columns, chosen = np.concatenate(found)[best], np.concatenate(signs)[best]
-        for sign, known in closed.items():
-            known[columns[chosen == sign]] = True
-        return columns, chosen
-
-    def _add(
-        self, session: Session, columns: list[int], signs: list[int], cost: float, most: list[float]
-    ) -> None:
-        """Add columns to a session, each in its direction."""
-        starts = self._matrix.indptr
-        spans = [slice(int(starts[c]), int(starts[c + 1])) for c in columns]
-        rows: list[Rows] = [self._matrix.indices[span] for span in spans]
-        entries = [sign * self._matrix.data[span] for sign, span in zip(signs, spans, strict=True)]
-        session.add_columns([cost] * len(columns), most, rows, entries)
+            room = np.where(signs > 0, up[columns], down[columns])
+            best = np.argsort(-(np.minimum(room, FAR) * gains), kind="stable")[:COLUMNS_PER_ROUND]
+            program.add(columns[best], signs[best])

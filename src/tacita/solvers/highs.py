@@ -24,6 +24,7 @@ from tacita.solvers.linear_program import IntegerProgram, LinearProgram
 if TYPE_CHECKING:
     from highspy import Highs, HighsModelStatus
     from highspy.highs import HighsCallbackEvent
+    from scipy.sparse import csc_array
 
 DUAL_SIMPLEX = 1
 PRIMAL_SIMPLEX = 4
@@ -37,8 +38,6 @@ TELL_EVERY = 0.5
 """Seconds between two reports of progress."""
 SEARCHES_WITHIN = ("mip_heuristic_run_rens", "mip_heuristic_run_rins", "mip_heuristic_run_root_reduced_cost")
 """Heuristics that HiGHS runs as programs of their own, during which it calls nothing back."""
-
-Rows = NDArray[np.int32] | NDArray[np.int64]
 
 Tell = Callable[[float | None, float], None]
 """Takes the loss of the best point so far (None before the first) and the bound."""
@@ -112,22 +111,15 @@ class Session:
         self._highs.changeColsCost(len(columns), columns.astype(np.int32), costs)
 
     def add_columns(
-        self, costs: list[float], upper: list[float], rows: list[Rows], entries: list[Floats]
+        self, matrix: csc_array, columns: Cells, signs: Cells, cost: float, upper: Floats
     ) -> None:
-        """Add variables from 0 up, each with its cost, its upper bound and its entries."""
-        if not costs:
-            return
-        index, value = np.concatenate(rows).astype(np.int32), np.concatenate(entries).astype(np.float64)
-        self._highs.addCols(
-            len(costs),
-            np.array(costs),
-            np.zeros(len(costs)),
-            np.array(upper),
-            value.size,
-            _starts(rows),
-            index,
-            value,
-        )
+        """Add variables from 0 to ``upper``, of one cost, whose entries are signed columns of a matrix."""
+        n, part = columns.size, matrix[:, columns]
+        if n:
+            starts, index = part.indptr[:-1].astype(np.int32), part.indices.astype(np.int32)
+            value = part.data * np.repeat(signs, np.diff(part.indptr))
+            costs = np.full(n, cost)
+            self._highs.addCols(n, costs, np.zeros(n), upper, value.size, starts, index, value)
 
     def add_rows(self, least: Floats, columns: list[Cells], entries: list[Floats]) -> None:
         """Add rows ``entries x[columns] >= least``."""
@@ -409,7 +401,7 @@ def _load(program: LinearProgram, presolve: str) -> Highs:
     return highs
 
 
-def _starts(parts: list[Rows] | list[Cells]) -> NDArray[np.int32]:
+def _starts(parts: list[Cells]) -> NDArray[np.int32]:
     """Return where each part begins when they are joined."""
     return np.cumsum([0, *(part.size for part in parts[:-1])]).astype(np.int32)
 
