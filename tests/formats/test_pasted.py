@@ -147,13 +147,13 @@ def test_a_number_with_signs_beside_it_is_refused_and_named(sign: str) -> None:
 
 
 def test_signs_in_all_numbers_or_among_other_ways_of_writing_are_refused_too() -> None:
-    with pytest.raises(FormatError, match=r"line 2, column 'food' is '12%'.*the number alone"):
+    with pytest.raises(FormatError, match=r"line 2: column 'food' is '12%'.*the number alone"):
         read("region\tfood\ttools\nNorth\t12%\t7%\nSouth\t9%\t15%")
     with pytest.raises(FormatError, match=r"column=tools\) is '7\*'"):
         read("region\tfood\ttools\nNorth\t1,5\t7*\nSouth\t9\t1.234,5")
     with pytest.raises(FormatError, match=r"column=tools\) is 'x'.*the true values"):
         read("region\tfood\ttools\nNorth\t1,5\tx\nSouth\t9\t1.234,5")
-    with pytest.raises(FormatError, match=r"line 3, column 'sold' is '7 €'.*the number alone"):
+    with pytest.raises(FormatError, match=r"line 3: column 'sold' is '7 €'.*the number alone"):
         read("region\tsize\tsold\nN\ts\t12\nN\tl\t7 €\nS\ts\t3\nS\tl\t4")
 
 

@@ -122,7 +122,7 @@ def test_a_publication_that_holds_a_house_takes_no_results(tmp_path: Path) -> No
 @pytest.mark.parametrize("name", ["out", "out/publication", "out/internal"])
 def test_results_need_folders(tmp_path: Path, name: str) -> None:
     made(tmp_path / name)
-    with pytest.raises(InputError, match=f"{name.replace('/', '.')} is no folder: results need one"):
+    with pytest.raises(InputError, match=f"{name.replace('/', '.')}: this is no folder, and results"):
         refuse_mixed(tmp_path / "out")
 
 

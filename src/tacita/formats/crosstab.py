@@ -16,8 +16,8 @@ from tacita.core.errors import FormatError, InputError
 from tacita.core.exact import Mask
 from tacita.core.numerals import has_signs_beside, is_number, tidy
 from tacita.core.tables.columns import Columns, is_text
+from tacita.formats.formatted_numbers import find_marks_and_formatted, refuse_formatted
 from tacita.formats.roles import guess_role, holds_numbers
-from tacita.formats.unplain import find_marks_and_formatted, refuse_formatted
 
 ROWS, COLUMNS = "row", "column"
 NO_NUMBER = frozenset(["n/a", "na", "#n/a", "n.a.", "n.a", "nil", "none", "null", "missing", "unknown"])
@@ -107,12 +107,14 @@ def _refuse_hidden(source: Columns) -> None:
         if hidden is None or not hidden.any():
             continue
         row = int(np.flatnonzero(hidden)[0])
-        place = f"{source.place(row)}: cell ({down}={source.column(first)[row]}, {across}={name})"
+        cell = f"cell ({down}={source.column(first)[row]}, {across}={name})"
         found = find_marks_and_formatted(source, name)
         if found is not None and found[1][row]:
-            refuse_formatted(source, name, row, place, otherwise)
+            refuse_formatted(source, name, row, cell, otherwise)
         raise FormatError(
-            f"{place} is '{source.column(name)[row]}': a case needs the true values; {otherwise}",
+            f"{cell} is '{source.column(name)[row]}'",
+            place=source.place(row),
+            remedy=f"a case needs the true values; {otherwise}",
             options=["value"],
         )
 

@@ -77,7 +77,7 @@ def read_csv(
         )
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):
-            raise FormatError(f"{path} has a header but no rows: a table needs at least one cell") from None
+            raise _no_rows(path) from None
         raise FormatError(str(error), place=path) from None
     if ragged:
         _refuse_ragged(path, ragged[0], separator, above + 1)
@@ -94,7 +94,7 @@ def read_csv(
     if not filled.all():
         trimmed = trimmed.filter(pa.array(filled))
     if trimmed.num_rows == 0:
-        raise FormatError(f"{path} has a header but no rows: a table needs at least one cell")
+        raise _no_rows(path)
     places = np.flatnonzero(filled) + above + 2
     risky = [name for name in header if pc.any(pc.starts_with(trimmed[name], "'")).as_py()]
     for name in risky:
@@ -127,7 +127,9 @@ def _read_text(path: str | os.PathLike[str], encoding: str | None) -> tuple[str,
     """Return the file with plain line ends, and a note where its encoding was guessed."""
     text, found = read_text(path, encoding)
     if not text.strip():
-        raise FormatError(f"{path} is empty: a CSV file starts with a line of column names")
+        raise FormatError(
+            "the file is empty", place=path, remedy="a CSV file starts with a line of column names"
+        )
     guessed = encoding is None and found == "cp1252"
     return text, (f"{path} is not in utf-8: read as cp1252",) if guessed else ()
 
@@ -195,6 +197,12 @@ def _parse_header(path: str | os.PathLike[str], line: str, number: int, separato
     if not names:
         raise FormatError("the first line is blank; it should hold the column names", place=f"{path}, line 1")
     return names
+
+
+def _no_rows(path: str | os.PathLike[str]) -> FormatError:
+    return FormatError(
+        "the file has a header but no rows", place=path, remedy="a table needs at least one cell"
+    )
 
 
 def _refuse_ragged(path: str | os.PathLike[str], row: Any, separator: str, header: int) -> None:

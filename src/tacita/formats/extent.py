@@ -57,7 +57,7 @@ def refuse_far_cells(path: str | os.PathLike[str]) -> None:
         raise
     except _DAMAGED as error:
         raise FormatError(
-            f"{path} cannot be read as a workbook ({error})", remedy="check the format"
+            f"the file cannot be read as a workbook ({error})", place=path, remedy="check the format"
         ) from None
 
 
@@ -85,7 +85,9 @@ class _Extent:
                 parser.Parse(data)
             parser.Parse(b"", True)
         except (expat.ExpatError, LookupError, ValueError) as error:
-            raise FormatError(f"{self.place} is damaged ({error})", remedy="save the workbook anew") from None
+            raise FormatError(
+                f"the part is damaged ({error})", place=self.place, remedy="save the workbook anew"
+            ) from None
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         kind = name.rpartition(":")[2]
@@ -174,7 +176,9 @@ class _Extent:
 
     def _refuse_entities(self, *_: object) -> None:
         raise FormatError(
-            f"{self.place} defines words of its own, which no workbook needs", remedy="save it anew"
+            "the part defines words of its own, which no workbook needs",
+            place=self.place,
+            remedy="save it anew",
         )
 
 

@@ -46,7 +46,9 @@ def parse_jj(path: str | os.PathLike[str]) -> JJFile:
     """Read a JJ file; :class:`FormatError` names the line of the first fault."""
     text, _ = read_text(path)
     if not text.strip():
-        raise FormatError(f"{path} is empty: a JJ file starts with 0 and the number of cells")
+        raise FormatError(
+            "the file is empty", place=path, remedy="a JJ file starts with 0 and the number of cells"
+        )
     lines = text.splitlines()
     records = _read_records_fast(lines)
     rows = _read_equations_fast(lines, records.size)

@@ -56,7 +56,9 @@ def read_nchs(
                 place=f"{path}, line {number}",
             )
     if not rows:
-        raise FormatError(f"{path} is empty: it should hold one line of numbers per row of the table")
+        raise FormatError(
+            "the file is empty", place=path, remedy="it should hold one line of numbers per row of the table"
+        )
     return Table.from_array(np.array(rows), decimals=decimals, counts=counts)
 
 

@@ -30,7 +30,9 @@ def read_parquet(path: str | os.PathLike[str]) -> Columns:
     except FileNotFoundError:
         raise FormatError("cannot be read", place=path, remedy="check the path") from None
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise FormatError(f"{path} is no Parquet file, or damaged ({error})", remedy="save it anew") from None
+        raise FormatError(
+            f"this is no Parquet file, or damaged ({error})", place=path, remedy="save it anew"
+        ) from None
     return Columns(table, lambda row: f"{path}, row {row + 1}")
 
 

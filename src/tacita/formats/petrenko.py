@@ -109,7 +109,9 @@ def _read_numbers(path: Path) -> list[list[float]]:
                 "a number is missing or infinite", place=f"{path}, line {number}", remedy="give one"
             )
     if not rows:
-        raise FormatError(f"{path} is empty: it should hold numbers separated by commas")
+        raise FormatError(
+            "the file is empty", place=path, remedy="it should hold numbers separated by commas"
+        )
     return rows
 
 

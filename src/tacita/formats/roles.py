@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from tacita.core.errors import FormatError, SeveralValuesError
 from tacita.core.tables.columns import Columns, is_text
-from tacita.formats.unplain import find_marks_and_formatted, refuse_formatted
+from tacita.formats.formatted_numbers import find_marks_and_formatted, refuse_formatted
 
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -108,7 +108,7 @@ def _find_dimensions(
     for name in free:
         if not holds_numbers(source, name):
             if "value" not in named:
-                _refuse_unplain(source, name)
+                _refuse_formatted(source, name)
             dimensions.append(name)
         elif "value" in named:
             if not holds_numbers(source, name, whole=True):
@@ -129,13 +129,14 @@ def _find_dimensions(
     return dimensions
 
 
-def _refuse_unplain(source: Columns, name: str) -> None:
+def _refuse_formatted(source: Columns, name: str) -> None:
     """Refuse a column of numbers, some with signs, as codes: it may hold the values."""
     found = find_marks_and_formatted(source, name)
     if found is not None and found[1].any():
         row = int(np.flatnonzero(found[1])[0])
-        place = f"{source.place(row)}, column '{name}'"
-        refuse_formatted(source, name, row, place, "if these are codes, name the column of values")
+        refuse_formatted(
+            source, name, row, f"column '{name}'", "if these are codes, name the column of values"
+        )
 
 
 def holds_numbers(source: Columns, name: str, whole: bool = False) -> bool:

@@ -82,7 +82,8 @@ def refuse_sheet(path: str | os.PathLike[str], sheet: str | None) -> None:
     """Refuse a sheet of what is no workbook."""
     if sheet is not None and not is_workbook(path):
         raise FormatError(
-            f"{path} is no workbook and has no sheet '{sheet}'",
+            f"this is no workbook and has no sheet '{sheet}'",
+            place=path,
             remedy="leave the sheet out",
             options=["sheet"],
         )
@@ -177,7 +178,9 @@ def _open(path: str | os.PathLike[str]) -> CalamineWorkbook:
         return CalamineWorkbook.from_path(str(path))
     except (CalamineError, OSError) as error:
         raise FormatError(
-            f"{path} cannot be read as a workbook ({error})", remedy="check the path and the format"
+            f"the file cannot be read as a workbook ({error})",
+            place=path,
+            remedy="check the path and the format",
         ) from None
 
 
@@ -258,7 +261,7 @@ def _get_sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str)
         return book.get_sheet_by_name(sheet)
     except CalamineError as error:
         raise FormatError(
-            f"{path}, sheet '{sheet}' cannot be read ({error})", remedy="check the format"
+            f"the sheet cannot be read ({error})", place=f"{path}, sheet '{sheet}'", remedy="check the format"
         ) from None
 
 

@@ -40,12 +40,15 @@ def find_release(folder: Path) -> Path:
     found = [file for file in files if file.is_file()]
     if not found:
         raise InputError(
-            f"{folder} holds no release.csv, nor does {PUBLICATION} in it",
+            f"it holds no release.csv, nor does {PUBLICATION} in it",
+            place=folder,
             remedy="name the file of the release",
         )
     if len(found) > 1:
         raise InputError(
-            f"{folder} holds two releases, {found[0]} and {found[1]}", remedy="name the file that is meant"
+            f"it holds two releases, {found[0]} and {found[1]}",
+            place=folder,
+            remedy="name the file that is meant",
         )
     return found[0]
 
@@ -66,7 +69,9 @@ def find_certificate(folder: Path) -> Path:
         if (place / CERTIFICATE).is_file():
             return place / CERTIFICATE
     where = "beside it" if beside else "in it"
-    raise InputError(f"{folder} holds no {CERTIFICATE}, nor does {INTERNAL} {where}", remedy="name the file")
+    raise InputError(
+        f"it holds no {CERTIFICATE}, nor does {INTERNAL} {where}", place=folder, remedy="name the file"
+    )
 
 
 def refuse_incomplete(file: Path) -> None:
@@ -79,7 +84,8 @@ def refuse_incomplete(file: Path) -> None:
     """
     if (file.parent / MARKER).exists():
         raise InputError(
-            f"{file.parent} is marked by {MARKER}: a run was interrupted while it replaced the files there",
+            f"it is marked by {MARKER}: a run was interrupted while it replaced the files there",
+            place=file.parent,
             remedy=f"Run it again, or: tacita doctor {file.parent.parent}",
         )
 
@@ -141,7 +147,9 @@ def _refuse_blocked(place: Path) -> None:
     there = next(path for path in (place, *place.absolute().parents) if os.path.lexists(path))
     if not there.is_dir():
         raise InputError(
-            f"{there} is no folder: results need one", remedy="Choose another, or move it elsewhere"
+            "this is no folder, and results need one",
+            place=there,
+            remedy="Choose another, or move it elsewhere",
         )
     if not os.access(there, os.W_OK | os.X_OK):
         raise InputError(

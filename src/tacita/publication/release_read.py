@@ -139,7 +139,7 @@ def name_file_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except ReleaseError as error:
-        if str(error).startswith(str(path)):
+        if error.place.startswith(str(path)):
             raise
         raise error.with_place(path) from None
 

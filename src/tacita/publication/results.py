@@ -145,7 +145,7 @@ def refuse_blocked(folder: Path) -> None:
     refuse_mixed(folder)
     if blocked := next((folder / name for name in RESULTS if (folder / name).is_dir()), None):
         raise InputError(
-            f"{blocked} is a folder, where a result is to be", remedy="move it, or choose another"
+            "this is a folder, where a result is to be", place=blocked, remedy="move it, or choose another"
         )
 
 

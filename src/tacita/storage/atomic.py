@@ -42,7 +42,7 @@ def replace_file(path: str | os.PathLike[str], *, public: bool = False) -> Itera
     if not public:
         refuse_published(target)
     if target.is_dir():
-        raise InputError(f"{target} is a folder", remedy="give the name of a file in it")
+        raise InputError("this is a folder", place=target, remedy="give the name of a file in it")
     if not target.parent.is_dir():
         raise InputError(
             f"the folder {target.parent} does not exist", remedy="make it first, or write elsewhere"

@@ -41,21 +41,26 @@ def find_marks_and_formatted(source: Columns, name: str) -> tuple[Mask, Mask] | 
     return (~published & ~blank & ~parsed.unreadable)[rows], parsed.unreadable[rows]
 
 
-def refuse_formatted(source: Columns, name: str, row: int, place: str, otherwise: str) -> NoReturn:
-    """Refuse a formatted number, with how to write it; ``otherwise`` says what to do if it is none."""
+def refuse_formatted(source: Columns, name: str, row: int, what: str, otherwise: str) -> NoReturn:
+    """Refuse a formatted number, with how to write it; ``what`` names its cell or column.
+
+    ``otherwise`` says what to do if it is no number.
+    """
     text = str(source.column(name)[row])
     if (
         to_plain_number(tidy(text), OTHER_SIGN[source.decimal]) is not None
         and OTHER_SIGN[source.decimal] in text
     ):
         raise DecimalSignError(
-            f"{place} is '{text}'",
+            f"{what} is '{text}'",
+            place=source.place(row),
             remedy="choose the decimal sign, or write the number without signs between its digits; "
             f"{otherwise}",
             options=["value", "decimal"],
         )
     raise FormatError(
-        f"{place} is '{text}'",
+        f"{what} is '{text}'",
+        place=source.place(row),
         remedy=f"write the number alone, without signs beside it or between its digits; {otherwise}",
         options=["value"],
     )
