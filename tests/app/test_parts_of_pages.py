@@ -103,6 +103,13 @@ def test_the_choice_of_a_run_offers_only_runs_that_are_there(workspace: Workspac
     with ui.element():
         notices.show_area()
         RunCards(workspace, lambda _: None).show_result(runs[1])
+    # Until it is over there is nothing to show of it but how far it is.
+    workspace._threads.shutdown(wait=True)
+    ended, runs[0].state = runs[0].state, State.SEARCHING
+    with ui.element() as page:
+        assert choose_run(workspace) is None
+        assert {"choose-run", "not-over"} <= set(names_in(page))
+    runs[0].state = ended
     with ui.element() as page:
         assert choose_run(workspace) is runs[0]
         assert "choose-run" in names_in(page)

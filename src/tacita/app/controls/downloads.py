@@ -11,7 +11,7 @@ from starlette.responses import FileResponse
 
 
 def new_download_path(folder: Path) -> Path:
-    """Return a name in a folder that nothing else has."""
+    """Return a path in a folder that no other file has."""
     return folder / f"download-{secrets.token_hex(8)}"
 
 

@@ -37,16 +37,8 @@ def one_file_inlet(
     on_failed: Callable[[GenericEventArguments], None],
     name: str,
 ) -> ui.upload:
-    """Return an inlet for one file."""
+    """Return an inlet for one file, or for one text that is sent as a file."""
     return _hidden(ui.upload(auto_upload=True, on_upload=on_file), name, on_failed)
-
-
-def text_inlet(
-    on_text: Callable[[UploadEventArguments], Awaitable[None]],
-    on_failed: Callable[[GenericEventArguments], None],
-) -> ui.upload:
-    """Return an inlet for one text."""
-    return _hidden(ui.upload(auto_upload=True, on_upload=on_text), "upload-text", on_failed)
 
 
 def open_picker(files: ui.upload) -> str:

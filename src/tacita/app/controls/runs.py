@@ -25,7 +25,10 @@ LOOK_AGAIN = 0.4
 
 
 def choose_run(workspace: Workspace) -> Job | None:
-    """Return a list of all runs; the page is built anew for another one. None where there is no run."""
+    """Show a list of all runs, and return the chosen one if it is over; else show why there is nothing yet.
+
+    The page is built anew for another run.
+    """
     chosen = workspace.chosen
     if chosen is None:
         show_no_run()
@@ -48,6 +51,9 @@ def choose_run(workspace: Workspace) -> Job | None:
             "The table or its rules have changed since this run: it is of the case as it was then, and so is "
             "its verdict."
         ).classes("complaint").props("data-testid=earlier-case")
+    if not chosen.state.over:
+        _wait_for(chosen)
+        return None
     return chosen
 
 
@@ -58,7 +64,7 @@ def describe_run(job: Job, now: Case | None) -> str:
     return words if job.case is now else f"{words}, {EARLIER}"
 
 
-def wait_for(job: Job) -> None:
+def _wait_for(job: Job) -> None:
     """Say that a run is not over, and build the page anew when it is."""
     with ui.element("div").classes("panel").props("role=status data-testid=not-over"):
         ui.label(f"This run is not over yet: {job.state.value}.").classes("panel-title")
@@ -75,7 +81,7 @@ def wait_for(job: Job) -> None:
 
 
 def describe_solution(outcome: Outcome | None) -> str:
-    """Return whether the loss is the smallest possible, and if not, how far from it it may be."""
+    """Return whether the loss is proven to be the smallest possible, or else the optimality gap."""
     if outcome is None:
         return "not stated"
     if outcome.status:

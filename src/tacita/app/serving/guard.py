@@ -260,7 +260,7 @@ class _Scale:
 
 
 def _is_library(path: str) -> bool:
-    """Return a file of a numbered version of NiceGUI: it never changes, and holds no data."""
+    """Return whether a path is a file of a numbered NiceGUI, which never changes and holds no data."""
     return bool(re.match(r"/_nicegui/\d[\d.]*/(?!dynamic_resources/)", path))
 
 

@@ -102,7 +102,7 @@ def _write_repetition(job: Job, folder: Path, formats: Sequence[str], passing: P
 
 
 def zip_files(paths: Sequence[Path], target: Path, folder: str = "") -> Path:
-    """Return files in one archive, by their names, in a folder of it if one is named."""
+    """Write files into one archive, by their names, in a folder of it if one is named; return its path."""
     with replace_file(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in paths:
             archive.write(path, PurePosixPath(folder, path.name))
@@ -169,7 +169,7 @@ Without = Callable[[Case], Case]
 
 
 def drop_misfits(case: Case) -> tuple[Case, tuple[str, ...]]:
-    """Return the case without as little as possible of what does not fit its table, and a note that names it;
+    """Return the case without what does not fit its table, as little as possible, and a note that names it;
     the case itself where everything fits.
     """
     trouble = _find_fault(case)

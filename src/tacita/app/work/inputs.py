@@ -55,7 +55,7 @@ class UserInput:
         return self.read_records(self.reading)
 
     def find_sheets(self) -> Sheets | None:
-        """Return the sheets of which one is to be chosen; None where that is said, or there is nothing to
+        """Return the sheets of which one is to be chosen; None where it is specified, or there is nothing to
         choose.
         """
         if self.workbook is None or self.reading.sheet is not None:
@@ -82,7 +82,7 @@ class SheetQuestion:
 
 
 def take_path(written: str | os.PathLike[str], reading: ReadOptions) -> UserInput:
-    """Return a file or folder of this machine."""
+    """Return a file or folder of this machine as input."""
     path = expand_path(written)
     return UserInput(
         path.name,
@@ -94,7 +94,7 @@ def take_path(written: str | os.PathLike[str], reading: ReadOptions) -> UserInpu
 
 
 def take_files(paths: Sequence[Path], reading: ReadOptions) -> UserInput:
-    """Return files that were handed over, in a folder of their own."""
+    """Return uploaded files, in a folder of their own."""
     books = [path for path in paths if is_workbook(path)]
     # A project says itself how its files are read.
     asks = len(books) == 1 and not any(path.suffix.lower() == ".toml" for path in paths)

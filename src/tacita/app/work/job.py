@@ -209,7 +209,7 @@ class Job:
         self.state = passed if found.safe else State.UNSAFE
 
     def _deduce_intervals(self, release: Release) -> Deduction:
-        """Return what the outsider deduces; a picture beside the verdict, which does not hang on it."""
+        """Return what the outsider deduces: a picture beside the verdict, which does not depend on it."""
         run = Run(SECONDS_FOR_INTERVALS, listener=self._listen)
         before, self._check = self._check, run
         # After the run can be reached: a stop that came before it, or comes now, is not lost.

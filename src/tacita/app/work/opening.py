@@ -58,7 +58,7 @@ def open_case_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTIONS
 
 
 def open_case_of_files(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS) -> Case:
-    """Return the case of files that were handed over together, in a folder of their own.
+    """Return the case of files that were uploaded together, in a folder of their own.
 
     That is a project with its data, the three files of the thesis program, or one table with the
     classifications of its dimensions, each in a file that is called like its dimension: ``region.csv``, or

@@ -23,7 +23,7 @@ class Preset:
 
 
 def list_presets(table: Table) -> tuple[Preset, ...]:
-    """Return all of them, for a table: subtotals are named with its codes."""
+    """Return all presets for a table; subtotals are named with its codes."""
     rounded = {"base": 5, "power": 2, "margins": False, "strict": False}
     return (
         Preset(

@@ -80,7 +80,7 @@ class RecordsFile:
         return self.path.name.lower().endswith(CSV)
 
     def with_decimal(self, decimal: str) -> RecordsFile:
-        """Return the same looked through anew, with another decimal sign."""
+        """Return the same file surveyed with another decimal sign."""
         return replace(
             self, decimal=decimal, seen=survey_records(find_records(self.path, self.sheet), decimal)
         )
@@ -107,7 +107,7 @@ def find_records_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTI
 
 
 def find_records_among(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS) -> RecordsFile:
-    """Return records that were handed over, in a folder of their own, with classifications called like
+    """Return uploaded records, in a folder of their own, with classifications called like
     columns.
     """
     classifications = [path for path in paths if is_classification(path)]
@@ -188,5 +188,5 @@ def _survey_file(path: Path, reading: ReadOptions) -> tuple[Overview, Sheets | N
 
 
 def _find_sheet(sheets: Sheets | None, reading: ReadOptions) -> str | None:
-    """Return the sheet that was read: the one that is said, or else the one that is proposed."""
+    """Return the sheet that was read: the one specified, or else the one proposed."""
     return reading.sheet or (None if sheets is None else sheets.proposed)

@@ -156,7 +156,7 @@ class View:
         return exact.to_text(int(self.units[row, column]), self.decimals)
 
     def to_content(self) -> Content:
-        """Return the whole of it, for a sheet."""
+        """Return all of it as the content of a sheet."""
         flat = exact.to_texts(self.units.ravel().tolist(), self.decimals)
         width = self.units.shape[1]
         texts = [flat[start : start + width] for start in range(0, len(flat), width)]

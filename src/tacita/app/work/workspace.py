@@ -92,7 +92,7 @@ class Workspace:
         return Path(self._folder.name)
 
     def require_case(self) -> Case:
-        """Return the case; without one, where to get one."""
+        """Return the case; :class:`InputError` where there is none."""
         if self.case is None:
             raise InputError("there is no table yet", remedy="open, type or generate one on the page Start")
         return self.case

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,7 +14,7 @@ from nicegui import ui
 from tacita.app.controls import notices
 from tacita.app.controls.downloads import new_download_path, offer_download
 from tacita.app.controls.page_parts import panel, words_in
-from tacita.app.controls.runs import choose_run, describe_run, wait_for
+from tacita.app.controls.runs import choose_run, describe_run
 from tacita.app.screens.export.place_field import PlaceField, busy
 from tacita.app.work.exports import Export, export_run, make_file_name, zip_files
 from tacita.app.work.job import Job, State
@@ -55,9 +56,6 @@ def build(workspace: Workspace) -> None:
     with panel("Publish a run", test_id="publish"):
         job = choose_run(workspace)
         if job is None:
-            return
-        if not job.state.over:
-            wait_for(job)
             return
         if job.audit is None:
             ui.label(f"This run has nothing to export: {job.error}").props("data-testid=nothing-to-export")
@@ -143,10 +141,13 @@ class Publishing:
             )
         with ui.element("div").classes("strip"):
             self._publication = ui.button(
-                "Download for publication", icon="download", on_click=self._download_publication, color=None
+                "Download for publication",
+                icon="download",
+                on_click=partial(self._download, PUBLICATION),
+                color=None,
             ).props("no-caps outline data-testid=download-publication")
             self._archive = ui.button(
-                "Download internal files", icon="lock", on_click=self._download_internal, color=None
+                "Download internal files", icon="lock", on_click=partial(self._download, INTERNAL), color=None
             ).props("no-caps outline data-testid=download-internal")
             self._look = ui.button(
                 "Preview", icon="visibility", on_click=self._show_preview, color=None
@@ -202,15 +203,9 @@ class Publishing:
             )
         self._folder.check()
 
-    async def _download_publication(self) -> None:
-        await self._download(PUBLICATION, self._publication)
-
-    async def _download_internal(self) -> None:
-        await self._download(INTERNAL, self._archive)
-
-    async def _download(self, which: str, button: ui.button) -> None:
+    async def _download(self, which: str) -> None:
         """Let the browser fetch one of the two folders as an archive."""
-        with notices.attempt(), busy(button):
+        with notices.attempt(), busy(self._publication if which == PUBLICATION else self._archive):
             name = f"{make_file_name(self._job.case.name)}-run-{self._job.number}-{which}.zip"
             archive = new_download_path(self._workspace.folder)
             with self._scratch() as folder:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 
 from tacita.app.controls.page_parts import as_label, words_in
-from tacita.app.controls.runs import SIGNS, WORDS, choose_run, describe_solution, wait_for
+from tacita.app.controls.runs import SIGNS, WORDS, choose_run, describe_solution
 from tacita.app.screens.result import certificate_panel, sensitive_panel, side_by_side
 from tacita.app.work.job import Job, State
 from tacita.app.work.radius_notes import describe_radii
@@ -25,9 +25,6 @@ def build(workspace: Workspace) -> None:
     job = choose_run(workspace)
     if job is None:
         return
-    if not job.state.over:
-        wait_for(job)
-        return
     _show_verdict(job, workspace.count_other_draws(job))
     if job.release is None or job.audit is None:
         return
@@ -37,7 +34,7 @@ def build(workspace: Workspace) -> None:
     certificate_panel.build(workspace, job.audit)
 
 
-def _show_verdict(job: Job, count_other_draws: int) -> None:
+def _show_verdict(job: Job, other_draws: int) -> None:
     """Show the verdict in words, and what to do where it is not "safe"."""
     with ui.element("section").classes("panel verdict").props("aria-label=Verdict data-testid=verdict"):
         with ui.element("div").classes("strip verdict-line"):
@@ -52,8 +49,8 @@ def _show_verdict(job: Job, count_other_draws: int) -> None:
         if job.audit is not None and not job.audit.safe:
             for sentence in advise(job.audit):
                 ui.label(sentence)
-        if count_other_draws:
-            runs = pluralize(count_other_draws, "other run")
+        if other_draws:
+            runs = pluralize(other_draws, "other run")
             ui.label(f"With {runs} of this table {AVERAGES}.").props("data-testid=other-draws")
         if job.release is not None:
             _show_figures(job, job.release)

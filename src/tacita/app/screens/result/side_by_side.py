@@ -54,7 +54,7 @@ WAYS = {
 
 
 def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], None]:
-    """Return the panel: what to show, how it stands, one or two sheets, the legend.
+    """Show the panel: what to show, how it stands, one or two sheets, the legend.
 
     Returns
     -------

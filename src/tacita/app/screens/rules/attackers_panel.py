@@ -104,7 +104,7 @@ class _BoundsForm:
 
 
 def _find_bounds_kind(case: Case) -> str:
-    """Return how the bounds of a case were said."""
+    """Return in which way the bounds of a case are specified."""
     said = case.attackers
     if said.within is not None:
         return WITHIN

@@ -24,9 +24,9 @@ from tacita.app.controls.inlets import (
     RECORDS_ZONE,
     file_inlet,
     handle_drops_and_pastes,
+    one_file_inlet,
     open_picker,
     send_text,
-    text_inlet,
 )
 from tacita.app.controls.page_parts import panel
 from tacita.app.screens.start.reading_panel import ReadingPanel
@@ -74,7 +74,7 @@ class StartScreen:
         self._busy.set_visibility(False)
         self._files = file_inlet(self._uploaded, self._failed)
         self._record_files = file_inlet(self._handed_records, self._failed, "upload-records")
-        self._texts = text_inlet(self._pasted, self._failed)
+        self._texts = one_file_inlet(self._pasted, self._failed, "upload-text")
         handle_drops_and_pastes(self._files, self._record_files, self._texts, PASTE)
         self._records = RecordsPanel(workspace, partial(self._begin, reading=NO_OPTIONS))
         with ui.element("div").classes("columns ways-in"):
