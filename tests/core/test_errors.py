@@ -50,6 +50,7 @@ def test_a_place_is_added_and_options_stay() -> None:
     assert (type(there), str(there)) == (tc.FormatError, "a.csv: line 2: it is wrong: mend it")
     assert (there.fault, there.remedy, there.options) == ("it is wrong", "mend it", ("value",))
     assert str(error) == "line 2: it is wrong: mend it"
+    assert str(there.with_place("a.csv")) == str(there)
     other = there.with_remedy("Or name the sheet.", "sheet")
     assert str(other) == "a.csv: line 2: it is wrong: mend it. Or name the sheet."
     assert other.options == ("value", "sheet")

@@ -76,7 +76,9 @@ class TacitaError(Exception):
         return f"{text}{'' if text.endswith(('.', '?')) else '.'} {self.remedy}"
 
     def with_place(self, place: object) -> Self:
-        """Return the same error with a place, which is named before the one that it has already."""
+        """Return the same error with a place, named before the one it has unless that begins with it."""
+        if self.place.startswith(str(place)):
+            return self
         return self._replace(place=f"{place}: {self.place}" if self.place else str(place))
 
     def with_remedy(self, remedy: str, *options: str) -> Self:

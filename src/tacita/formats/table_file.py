@@ -107,8 +107,6 @@ def build_case(
     try:
         return _build_problem(table_from_columns(source, found), roles, rule, lower, specified)
     except InputError as error:
-        if error.place.startswith(str(path)):
-            raise
         raise error.with_place(path) from None
 
 

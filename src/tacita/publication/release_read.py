@@ -139,8 +139,6 @@ def name_file_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except ReleaseError as error:
-        if error.place.startswith(str(path)):
-            raise
         raise error.with_place(path) from None
 
 
