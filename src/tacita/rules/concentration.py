@@ -57,10 +57,8 @@ from tacita.core.levels import Levels
 from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
-from tacita.rules.contributors import ContributorRule
 from tacita.rules.protection import build_levels, compute_percentages
-from tacita.rules.rule import Inside, OwnLevels
-from tacita.rules.selection import find_slots, require_contributions
+from tacita.rules.rule import ContributorRule, Inside, OwnLevels, find_slots, require_contributions
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,10 +14,8 @@ from tacita.core.errors import RuleError
 from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.core.levels import Levels
 from tacita.core.tables.table import Table
-from tacita.rules.contributors import ContributorRule
 from tacita.rules.protection import build_levels, least_level
-from tacita.rules.rule import Rule
-from tacita.rules.selection import HOLDING, RESPONDENT, find_slots
+from tacita.rules.rule import HOLDING, RESPONDENT, ContributorRule, Rule, find_slots
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,8 +28,7 @@ from tacita.rules.protection import (
     least_level,
     to_pair,
 )
-from tacita.rules.rule import Rule
-from tacita.rules.selection import RESPONDENT, By, check_by, require_contributions, to_name_set
+from tacita.rules.rule import RESPONDENT, By, Rule, check_by, require_contributions, to_name_set
 
 
 @dataclass(frozen=True)

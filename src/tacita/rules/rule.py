@@ -1,27 +1,30 @@
-"""What a rule is: ``Table -> Levels`` and nothing else; rules combine with ``|``."""
+"""Rules: ``Table -> Levels`` and nothing else, joined with ``|``; the base of rules on contributors."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import numpy as np
 
-from tacita.core.errors import RuleError
+from tacita.core.errors import RuleError, did_you_mean
 from tacita.core.exact import Cells, Mask, Units
 from tacita.core.levels import Levels
 from tacita.core.tables.cell_selection import CellList, freeze_cells, read_cells
+from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.table import Table
-from tacita.rules.protection import cap_levels
-from tacita.rules.selection import RESPONDENT, to_name_set
+from tacita.rules.protection import Protection, cap_levels, check_protection
 
 if TYPE_CHECKING:
     from tacita.core.attacker import Outsider
 
+By = Literal["respondent", "holding"]
+RESPONDENT: Final = "respondent"
+HOLDING: Final = "holding"
 OwnLevels = tuple[Units, Units, Units]
 """LPL, UPL and SPL."""
 
@@ -188,3 +191,94 @@ def in_parts(rule: Rule) -> tuple[tuple[Rule, ...], CellList]:
 
 def _parts(rule: Rule) -> tuple[Rule, ...]:
     return rule.rules if isinstance(rule, AnyOf) else (rule,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContributorRule(Rule):
+    """A rule on the contributors of a cell.
+
+    Parameters
+    ----------
+    by
+        ``"respondent"`` or ``"holding"``: who counts as a contributor.
+    protection
+        Percentage of the value, or ``(lower, upper)`` percentages, in place of the rule's own levels.
+    waivers
+        Contributors (by name) who have consented to be recognised.
+    """
+
+    by: By = field(
+        default=RESPONDENT, metadata={"help": "whom to look at: respondents, or the holdings they belong to"}
+    )
+    protection: Protection = field(
+        default=None,
+        metadata={"help": "levels in percent of the value, or lower, upper; empty: the rule's own formula"},
+    )
+    waivers: frozenset[str] = field(
+        default=frozenset(), metadata={"help": "contributors who have consented to be recognised"}
+    )
+
+    def __post_init__(self) -> None:
+        check_by(self.text, self.by)
+        check_protection(self.text, self.protection)
+        object.__setattr__(self, "waivers", to_name_set(self.waivers))
+
+    def warnings(self, table: Table) -> tuple[str, ...]:
+        """Return a warning of waivers by contributors whom the table does not know."""
+        if not self.waivers:
+            return ()
+        found = table.contributions if self.by == RESPONDENT else table.holdings
+        known = set() if found is None else set(map(str, found.names))
+        if not known:
+            return (
+                f"{self.text}: waivers change nothing, since the table does not know its {self.by}s by name: "
+                f"tabulate records with a column of {self.by}s",
+            )
+        unknown = sorted(self.waivers - known)
+        if not unknown:
+            return ()
+        nothing = "this waiver changes nothing" if len(unknown) == 1 else "these waivers change nothing"
+        listed = ", ".join(f"'{name}'" for name in unknown[:5]) + (", .." if len(unknown) > 5 else "")
+        return (
+            f"{self.text}: no {self.by} of the table is called {listed}"
+            f"{did_you_mean(unknown[0], known)}, so {nothing}: correct the name, or take it off the list",
+        )
+
+    def waived_by(self, respondents: Iterable[object]) -> Rule:
+        return replace(self, waivers=self.waivers | to_name_set(respondents))
+
+    def _suffix(self) -> str:
+        return " by holding" if self.by == HOLDING else ""
+
+
+def check_by(rule: str, by: str) -> None:
+    """Refuse anything but the two kinds of contributors."""
+    if by not in (RESPONDENT, HOLDING):
+        raise RuleError(
+            f"contributors are told apart by {RESPONDENT} or by {HOLDING}, not by '{by}'", place=rule
+        )
+
+
+def require_contributions(table: Table, by: str, rule: str) -> Contributions:
+    """Return the largest contributions by respondent or by holding; refuse a table that has none."""
+    found = table.contributions if by == RESPONDENT else table.holdings
+    if found is None:
+        raise RuleError(
+            f"{rule} needs the largest contributions per cell by {by}, and the table has none",
+            remedy=f"tabulate records with a column of {by}s, or name the columns of the largest "
+            "contributions",
+        )
+    return found
+
+
+def to_name_set(names: Iterable[object]) -> frozenset[str]:
+    """Return names of contributors as a set; a single text is one name."""
+    return frozenset([names]) if isinstance(names, str) else frozenset(map(str, names))
+
+
+def find_slots(contributions: Contributions, names: frozenset[str]) -> Mask:
+    """Return a mask of the stored contributions that were made by one of ``names``."""
+    if not names or not len(contributions.names):
+        return np.zeros(contributions.who.shape, dtype=bool)
+    chosen = np.fromiter((str(name) in names for name in contributions.names), bool, len(contributions.names))
+    return np.asarray((contributions.who >= 0) & chosen[contributions.who])

@@ -25,10 +25,9 @@ from tacita.core.tables.cell_selection import read_cells
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
 from tacita.rules import AnyOf, FromColumns, Given, Marked, Rule, has_written_form, parse_rule
-from tacita.rules.contributors import ContributorRule
 from tacita.rules.grammar import write_rule
 from tacita.rules.protection import USUAL_PERCENT, drop_percentages
-from tacita.rules.rule import in_parts
+from tacita.rules.rule import ContributorRule, in_parts
 from tacita.specification.project_cells import list_codes, list_marked_cells
 from tacita.specification.specification import Rules
 

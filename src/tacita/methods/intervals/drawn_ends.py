@@ -30,8 +30,7 @@ from tacita.core.exact import Floats, Mask, Units
 from tacita.methods.options.distances import Draws
 from tacita.problem.problem import Problem
 from tacita.rules import Threshold
-from tacita.rules.rule import in_parts
-from tacita.rules.selection import RESPONDENT
+from tacita.rules.rule import RESPONDENT, in_parts
 
 Ends = Literal["drawn", "exact"]
 ENDS_HELP = (
