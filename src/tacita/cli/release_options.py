@@ -76,7 +76,7 @@ def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal:
     except InputError as error:
         named = error.map_parts(lambda text: text.replace("the sheet:", "the sheet of the release:"))
         named.options = tuple("release_sheet" if name == "sheet" else name for name in error.options)
-        raise named if named.place.startswith(str(path)) else named.with_place(path) from error
+        raise named.with_place(path) from error
     print_release_notes(path, release)
     return release
 
