@@ -1,4 +1,4 @@
-"""Who might attack, and what they know beforehand.
+"""Insiders: what contributors know beforehand, and which of them have to be considered.
 
 Imports: core, rules.
 """

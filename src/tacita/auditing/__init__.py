@@ -1,4 +1,4 @@
-"""The attacker's problem, its verdicts and their proofs. Nothing here knows a method.
+"""The attackers' problems, the verdicts on releases and their proofs, whatever method made them.
 
 Imports: core, attackers, problem, solvers, verify.
 """

@@ -1,4 +1,4 @@
-"""What the methods share to find releases: nothing here judges one.
+"""The search for releases of least loss, shared by the methods; the audit judges them.
 
 Imports: core, attackers, problem, solvers.
 """

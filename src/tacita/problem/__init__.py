@@ -1,4 +1,4 @@
-"""The question: a table, what is sensitive in it, who attacks; and how far an answer is from it.
+"""Problems: a table with its levels, attackers and costs; and what releases of it lose.
 
 Imports: core, rules, attackers.
 """

@@ -1,1 +1,1 @@
-"""What attackers can deduce: requirements, the attackers' programs, and the cuts that answer them."""
+"""Protection requirements, the attackers' programs, and the cuts that follow from them."""
