@@ -23,9 +23,9 @@ Handler = Callable[[str, MutableMapping[str, Any]], Awaitable[object]]
 def is_foreign(scope: MutableMapping[str, Any], workspace: Workspace) -> bool:
     """Return whether a request names a page of another session, by its path or when it opens a socket."""
     named = re.match(r"/_nicegui/client/([^/]+)/", scope["path"])
-    asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("client_id", [])
+    queried = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("client_id", [])
     return any(
-        _find_owner(page) not in (None, workspace) for page in [*(named.groups() if named else ()), *asked]
+        _find_owner(page) not in (None, workspace) for page in [*(named.groups() if named else ()), *queried]
     )
 
 

@@ -125,14 +125,14 @@ class OutsiderAttack:
 
     def __init__(self, problem: Problem, release: Release | None) -> None:
         self.problem = problem
-        self.asked = release
+        self.given_release = release
         self.release = Release.suppress(problem.table, problem.sensitive) if release is None else release
         self._hidden = self.release.hidden
         self._found: dict[int, DeducedInterval] = {}
 
     def concerns(self, problem: Problem, release: Release | None) -> bool:
         """Return whether this is the attack on that problem and that release, or on none."""
-        return self.problem is problem and self.asked is release
+        return self.problem is problem and self.given_release is release
 
     def hides(self, cell: int) -> bool:
         """Return whether there is anything to deduce."""

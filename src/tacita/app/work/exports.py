@@ -96,8 +96,8 @@ def export_run(
 
 def _write_repetition(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Written:
     about = {**job.repetition, "formats": list(formats)}
-    said = _without_passing_files(job.case.specification, passing)
-    project = write_project(job.problem, folder, specification=said, **about)
+    specification = _without_passing_files(job.case.specification, passing)
+    project = write_project(job.problem, folder, specification=specification, **about)
     return Written((*project.paths, write_script(folder, **about)), project.notes)
 
 
@@ -158,11 +158,11 @@ def make_file_name(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text)[:LONGEST_NAME].strip("-.") or "table"
 
 
-def _without_passing_files(said: Specification, passing: Path) -> Specification:
+def _without_passing_files(specification: Specification, passing: Path) -> Specification:
     """Return a specification, without its source where files of it are removed with the session."""
-    if any(file.resolve().is_relative_to(passing.resolve()) for file in said.files):
-        return replace(said, table=None, tables={}, hierarchies={})
-    return said
+    if any(file.resolve().is_relative_to(passing.resolve()) for file in specification.files):
+        return replace(specification, table=None, tables={}, hierarchies={})
+    return specification
 
 
 Without = Callable[[Case], Case]

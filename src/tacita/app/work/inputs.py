@@ -72,13 +72,13 @@ class UserInput:
 class SheetQuestion:
     """A workbook of several sheets, until one is chosen; ``as_records``: what is made of it then."""
 
-    handed: UserInput
+    user_input: UserInput
     sheets: Sheets
     as_records: bool
 
     @property
     def private(self) -> Path | None:
-        return self.handed.private
+        return self.user_input.private
 
 
 def take_path(written: str | os.PathLike[str], reading: ReadOptions) -> UserInput:
@@ -130,19 +130,19 @@ class RecordsAlternative:
         return self.records.private
 
 
-def find_alternative(handed: UserInput, case: Case) -> RecordsAlternative | None:
+def find_alternative(user_input: UserInput, case: Case) -> RecordsAlternative | None:
     """Return what the rows of a table could be as well; None where they are cells. Most tables tell at a
     glance.
     """
     if case.from_project or not _could_be_records(case.table):
         return None
     try:
-        records = handed.open_records()
+        records = user_input.open_records()
     except TacitaError:
         return None
     if _has_same_rows(case.table, records.seen):
         return RecordsAlternative(case, records)
-    if records.private is not None and records.private != handed.private:
+    if records.private is not None and records.private != user_input.private:
         shutil.rmtree(records.private)
     return None
 

@@ -240,9 +240,9 @@ class Job:
         self.latest = event
         events = self.events if len(self.events) < MOST_EVENTS else self.events[::2]
         self.events = [*events, event] if event.incumbent is not None or event.bound is not None else events
-        if (said := f"{event.phase}: {describe_progress(event)}".rstrip(": ")) != self._last_line:
-            self._last_line = said
-            self._log_line(said)
+        if (line := f"{event.phase}: {describe_progress(event)}".rstrip(": ")) != self._last_line:
+            self._last_line = line
+            self._log_line(line)
 
     def _log_line(self, what: str) -> None:
         self.log = [*self.log[-MOST_EVENTS:], f"{self.seconds:8.2f} s  {what}"]

@@ -313,12 +313,12 @@ def open_case(found: Table | Problem, name: str) -> Case:
     rules = _specify_rules(found)
     if rules is not None:
         data = replace(data, levels=Levels.none(len(table)))
-    said = Specification(
+    specification = Specification(
         rules=rules or Rules(),
         attackers=_specify_attackers(found.given_attackers),
         protect=Protection(must_hide=tuple(name_cells(table, np.flatnonzero(found.must_hide).tolist()))),
     )
-    return decide_as_stated(Case(name, data, said))
+    return decide_as_stated(Case(name, data, specification))
 
 
 def decide_as_stated(case: Case) -> Case:

@@ -152,8 +152,8 @@ def list_reading_notes(case: Case, reading: ReadOptions) -> list[str]:
 
 def _has_negatives(table: Table) -> bool:
     """Return whether nothing but negative ones keeps integers from being counts."""
-    told = table.count is not None or table.contributions is not None
-    return not table.whole and table.decimals == 0 and not told and bool((table.units < 0).any())
+    has_counts = table.count is not None or table.contributions is not None
+    return not table.whole and table.decimals == 0 and not has_counts and bool((table.units < 0).any())
 
 
 def _open_files_in(folder: Path, paths: Sequence[Path], reading: ReadOptions) -> Case:
@@ -213,9 +213,9 @@ def _open_project(path: Path, reading: ReadOptions, name: str) -> Case:
     return open_specification(Specification.load(path), name)
 
 
-def open_specification(said: Specification, name: str) -> Case:
+def open_specification(specification: Specification, name: str) -> Case:
     """Read the files of a specification and return its case; one that does not fit its table is refused."""
-    case = decide_as_stated(Case(name, said.read(), said))
+    case = decide_as_stated(Case(name, specification.read(), specification))
     _ = case.problem
     return case
 

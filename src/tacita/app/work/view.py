@@ -218,8 +218,8 @@ def classify_internally(table: Table, release: Release, sensitive: Mask) -> NDAr
     A cell that is not sensitive and shows its true number counts as published, also where readers are told a
     radius around it: among cells that did change it must not stand out.
     """
-    told = classify_cells(release, sensitive)
-    return np.where(sensitive | find_changed(table, release), told, KINDS.index("published"))
+    found = classify_cells(release, sensitive)
+    return np.where(sensitive | find_changed(table, release), found, KINDS.index("published"))
 
 
 def view_release(table: Table, release: Release, sensitive: Mask, where: Layout) -> View:

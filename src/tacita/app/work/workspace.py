@@ -101,25 +101,27 @@ class Workspace:
     def specification(self) -> Specification:
         """The specification of the case, with the method and formats of the last run of its table."""
         case = self.require_case()
-        said = case.specification
+        specification = case.specification
         for job in reversed(self.jobs):
             if _is_same_table(job.case, case):
-                said = said.replace(protect=job.request)
-                return said.replace(output={"formats": self.formats}) if self.formats else said
-        return said
+                specification = specification.replace(protect=job.request)
+                return (
+                    specification.replace(output={"formats": self.formats}) if self.formats else specification
+                )
+        return specification
 
     def open_path(self, path: str | Path) -> None:
         """Begin with the case of a file; of a workbook of several sheets one is asked for."""
         from tacita.app.work.inputs import SheetQuestion, find_alternative, take_path
         from tacita.app.work.opening import NO_OPTIONS, list_reading_notes
 
-        handed = take_path(path, NO_OPTIONS)
-        if (sheets := handed.find_sheets()) is not None:
-            self.sheet_question = SheetQuestion(handed, sheets, as_records=False)
+        user_input = take_path(path, NO_OPTIONS)
+        if (sheets := user_input.find_sheets()) is not None:
+            self.sheet_question = SheetQuestion(user_input, sheets, as_records=False)
             return
-        case = handed.open_table()
+        case = user_input.open_table()
         self.change(case)
-        self.alternative = find_alternative(handed, case)
+        self.alternative = find_alternative(user_input, case)
         self.notes = list_reading_notes(case, NO_OPTIONS)
 
     def clear(self) -> None:
@@ -244,8 +246,12 @@ class Workspace:
 
 def _is_same_table(one: Case, other: Case) -> bool:
     """Return whether two cases are states of one table, by where it comes from."""
-    said, others = one.specification, other.specification
-    return (one.name, said.sources, said.folder) == (other.name, others.sources, others.folder)
+    specification, others = one.specification, other.specification
+    return (one.name, specification.sources, specification.folder) == (
+        other.name,
+        others.sources,
+        others.folder,
+    )
 
 
 def _have_same_values(one: Job, other: Job) -> bool:

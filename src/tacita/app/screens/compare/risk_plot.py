@@ -47,8 +47,8 @@ def build(jobs: Sequence[Job], now: Case | None) -> None:
         chart.options.clear()
         chart.options.update(_options(jobs, points, key))
         chart.update()
-        told = "; ".join(f"{job.title}: {_describe_point(job, points, key, now)}" for job in jobs)
-        chart.props["aria-label"] = f"Risk against {ACROSS[key]}. {told}"
+        described = "; ".join(f"{job.title}: {_describe_point(job, points, key, now)}" for job in jobs)
+        chart.props["aria-label"] = f"Risk against {ACROSS[key]}. {described}"
         listed.clear()
         with listed:
             _table(jobs, points, key, now)

@@ -104,10 +104,10 @@ class Saving:
             notices.tell(f"{name} (true values)" + "".join(f"\n{n}" for n in notes), "done")
 
     async def _write(self, target: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-        way, said = str(self._way.value), self._workspace.specification
-        case = replace(self._case, specification=said)
+        way, specification = str(self._way.value), self._workspace.specification
+        case = replace(self._case, specification=specification)
         written = await asyncio.to_thread(save_case, case, target, way, passing=self._workspace.folder)
-        if way != "project" or said.protect.method is None:
+        if way != "project" or specification.protect.method is None:
             return written.paths, written.notes
-        method = method_title(said.protect.method, said.protect.options)
+        method = method_title(specification.protect.method, specification.protect.options)
         return written.paths, (f"Method: {method}.", *written.notes)

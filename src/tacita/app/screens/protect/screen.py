@@ -64,10 +64,10 @@ class ProtectScreen:
 
     def _find_beginning(self) -> Protection:
         """Return how the case is to be protected, or else how another table was protected last."""
-        said = self._workspace.specification.protect
+        chosen = self._workspace.specification.protect
         last = next(reversed(self._workspace.jobs), None)
-        silent = replace(said, must_publish=(), must_hide=()) == Protection()
-        return Protection(**last.request) if silent and last is not None else said
+        silent = replace(chosen, must_publish=(), must_hide=()) == Protection()
+        return Protection(**last.request) if silent and last is not None else chosen
 
     def _shortcuts(self) -> None:
         known = {preset.name: preset for preset in list_presets(self._workspace.require_case().table)}
@@ -244,10 +244,10 @@ def refuse_misfits(problem: Problem, method: str, values: Mapping[str, Any]) -> 
         table does not have.
     """
     for option in options_of(method):
-        said = values.get(option.name)
-        if said is None or float not in option.kinds:
+        chosen = values.get(option.name)
+        if chosen is None or float not in option.kinds:
             continue
         if option.name == "base":
-            choose_bases(problem, said, np.ones(len(problem.table), dtype=bool))
-        elif str in option.kinds and not str(said).endswith("%"):
-            read_amounts(problem, said, option.name)
+            choose_bases(problem, chosen, np.ones(len(problem.table), dtype=bool))
+        elif str in option.kinds and not str(chosen).endswith("%"):
+            read_amounts(problem, chosen, option.name)

@@ -40,11 +40,11 @@ def build(workspace: Workspace, audit: Audit) -> None:
             ui.button("Download (internal)", on_click=lambda: download(), color=None).props(
                 "no-caps outline data-testid=download-certificate"
             )
-            said = ui.label().props("role=status data-testid=certificate-said")
+            status = ui.label().props("role=status data-testid=certificate-said")
 
     async def check() -> None:
-        said.set_text("checking …")
-        said.set_text(await asyncio.to_thread(check_certificate, audit))
+        status.set_text("checking …")
+        status.set_text(await asyncio.to_thread(check_certificate, audit))
 
     async def download() -> None:
         with notices.attempt():

@@ -42,8 +42,8 @@ def _show_verdict(job: Job, other_draws: int) -> None:
             ui.label(f"{SIGNS[job.state]} {WORDS[job.state]}").classes(f"verdict-word {tone}").props(
                 "data-testid=verdict-word"
             )
-            said = job.audit.verdict if job.audit is not None else job.error
-            ui.label(said).classes("verdict-said").props("data-testid=verdict-said")
+            verdict = job.audit.verdict if job.audit is not None else job.error
+            ui.label(verdict).classes("verdict-said").props("data-testid=verdict-said")
             if job.cut_short:
                 ui.label(as_label(job.cut_short)).props("data-testid=cut-short")
         if job.audit is not None and not job.audit.safe:

@@ -105,12 +105,12 @@ class _BoundsForm:
 
 def _find_bounds_kind(case: Case) -> str:
     """Return in which way the bounds of a case are specified."""
-    said = case.attackers
-    if said.within is not None:
+    known = case.attackers
+    if known.within is not None:
         return WITHIN
-    if said.lower == 0 and said.upper is None and case.data.outsider is not None:
+    if known.lower == 0 and known.upper is None and case.data.outsider is not None:
         return POSITIVE
-    if said.lower is not None or said.upper is not None:
+    if known.lower is not None or known.upper is not None:
         return BOUNDS
     return FILE if case.data.outsider is not None else POSITIVE
 

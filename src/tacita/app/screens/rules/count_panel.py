@@ -75,11 +75,11 @@ class CountPanel:
             for text in problem.published_notes:
                 ui.label(text).classes("muted")
         self._rules.clear()
-        told = [(reason.rule, reason.cells.size) for reason in problem.levels.reasons]
+        counts = [(reason.rule, reason.cells.size) for reason in problem.levels.reasons]
         if exempt := int(problem.exempt.sum()):
-            told.append(("exempt by hand", exempt))
+            counts.append(("exempt by hand", exempt))
         with self._rules, ui.element("tbody"):
-            for what, hit in told:
+            for what, hit in counts:
                 with ui.element("tr"):
                     words_in("td", what)
                     with ui.element("td"):

@@ -25,18 +25,18 @@ class ReadingPanel:
     """
 
     def __init__(
-        self, asked: SheetQuestion | None, choose: Callable[[SheetQuestion, str], Awaitable[None]]
+        self, question: SheetQuestion | None, choose: Callable[[SheetQuestion, str], Awaitable[None]]
     ) -> None:
         self._asking: ui.select | None = None
         self._choose = choose
         self._fold = ui.expansion(
-            "How to read it", caption="Files, paths and pasted text", icon="tune", value=asked is not None
+            "How to read it", caption="Files, paths and pasted text", icon="tune", value=question is not None
         )
         self._fold.classes("reading").props("data-testid=reading dense")
         self._fold.on("after-show", self._focus, args=[])
         with self._fold:
             self._question = ui.element("div").classes("sheet-question")
-            self._put_question(asked)
+            self._put_question(question)
         with self._fold, ui.element("div").classes("fields"):
             self._counts = _choice("Integers are", [AS_FOUND, COUNTS, AMOUNTS], "counts")
             self._decimal = _choice("Decimal sign", [AS_FOUND, POINT, COMMA], "decimal")
@@ -53,30 +53,30 @@ class ReadingPanel:
         """Unfold the questions and lead to the one of the decimal sign."""
         self._lead_to(self._decimal)
 
-    def ask_for_sheet(self, asked: SheetQuestion | None) -> None:
+    def ask_for_sheet(self, question: SheetQuestion | None) -> None:
         """Unfold the questions and lead to the one of the sheet; None: it is answered."""
-        sheet = self._put_question(asked)
+        sheet = self._put_question(question)
         if sheet is not None:
             self._lead_to(sheet)
 
-    def _put_question(self, asked: SheetQuestion | None) -> ui.select | None:
+    def _put_question(self, question: SheetQuestion | None) -> ui.select | None:
         """Return the sheets of a workbook, the first of them that holds a table proposed."""
         self._question.clear()
-        self._question.set_visibility(asked is not None)
-        if asked is None:
+        self._question.set_visibility(question is not None)
+        if question is None:
             return None
         with self._question:
-            ui.label(f"{asked.handed.name} has several sheets. Which one?").props(
+            ui.label(f"{question.user_input.name} has several sheets. Which one?").props(
                 "data-testid=sheet-question"
             )
             with ui.element("div").classes("strip"):
                 # By number, since labels are not quite the names.
-                likely = asked.sheets.names.index(asked.sheets.likely or asked.sheets.names[0])
-                sheet = ui.select(dict(enumerate(asked.sheets.labels)), label="Sheet", value=likely)
+                likely = question.sheets.names.index(question.sheets.likely or question.sheets.names[0])
+                sheet = ui.select(dict(enumerate(question.sheets.labels)), label="Sheet", value=likely)
                 sheet.classes("sheet-choice").props("dense outlined options-dense data-testid=reading-sheet")
-                ui.button("Tabulate it" if asked.as_records else "Open it").props(
+                ui.button("Tabulate it" if question.as_records else "Open it").props(
                     "no-caps unelevated data-testid=sheet-open"
-                ).on_click(lambda: self._choose(asked, asked.sheets.names[int(sheet.value)]))
+                ).on_click(lambda: self._choose(question, question.sheets.names[int(sheet.value)]))
         return sheet
 
     def _lead_to(self, field: ui.select) -> None:

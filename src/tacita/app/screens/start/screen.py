@@ -124,12 +124,12 @@ class StartScreen:
             path = ui.input("Path").props("dense outlined autocomplete=off data-testid=path")
 
             async def read() -> None:
-                if (handed := self._at(path)) is not None:
-                    await self._open(handed)
+                if (user_input := self._at(path)) is not None:
+                    await self._open(user_input)
 
             async def look() -> None:
-                if (handed := self._at(path)) is not None:
-                    await self._look_at(handed)
+                if (user_input := self._at(path)) is not None:
+                    await self._look_at(user_input)
 
             path.on("keydown.enter", read)
             with ui.element("div").classes("strip"):
@@ -161,19 +161,19 @@ class StartScreen:
     def _examples(self) -> None:
         about = "Tables from the literature and of well-known sizes, each with its sensitive cells."
         with panel("Examples", about), ui.element("div").classes("examples-list"):
-            for name, told in EXAMPLES.items():
+            for name, each in EXAMPLES.items():
                 with ui.element("div").classes("example"):
                     button = ui.button(
-                        told.title,
+                        each.title,
                         on_click=partial(self._begin, partial(open_case_of_example, name)),
                         color=None,
                     )
                     button.props(f"flat dense no-caps align=left data-testid=example-{name}")
-                    ui.label(told.about).classes("muted example-about")
+                    ui.label(each.about).classes("muted example-about")
 
     def _at(self, field: ui.input) -> UserInput | None:
         """Return what is at the path that a field names; None where it names none."""
-        handed = None
+        user_input = None
         with notices.attempt():
             # Copied from a file manager, a path may come in quotation marks.
             written = str(field.value or "").strip().strip("\"'")
@@ -181,8 +181,8 @@ class StartScreen:
                 raise InputError(
                     "none is given", place="Path", remedy="name a file or folder on this machine"
                 )
-            handed = take_path(written, self._reading.reading)
-        return handed
+            user_input = take_path(written, self._reading.reading)
+        return user_input
 
     async def _uploaded(self, event: MultiUploadEventArguments) -> None:
         reading = self._reading.reading
@@ -226,43 +226,43 @@ class StartScreen:
             "error",
         )
 
-    async def _open(self, handed: UserInput) -> Case | None:
+    async def _open(self, user_input: UserInput) -> Case | None:
         """Open what was handed over, once it is known which sheet of a workbook is meant."""
-        if await self._asks_for_sheet(handed, as_records=False):
+        if await self._asks_for_sheet(user_input, as_records=False):
             return None
-        return await self._begin(handed.open_table, handed.reading, handed)
+        return await self._begin(user_input.open_table, user_input.reading, user_input)
 
-    async def _look_at(self, handed: UserInput) -> None:
+    async def _look_at(self, user_input: UserInput) -> None:
         """Have records at hand, and ask what is to be made of them."""
-        if await self._asks_for_sheet(handed, as_records=True):
+        if await self._asks_for_sheet(user_input, as_records=True):
             return
         with notices.attempt():
-            await self._have_at_hand(handed)
+            await self._have_at_hand(user_input)
 
-    async def _have_at_hand(self, handed: UserInput) -> None:
+    async def _have_at_hand(self, user_input: UserInput) -> None:
         with self._busily():
-            self.workspace.records = await run.io_bound(handed.open_records)
+            self.workspace.records = await run.io_bound(user_input.open_records)
         self._records.show()
         self._records.lead_there()
         # Last, since it takes away the button that may have been pressed.
         self.workspace.sheet_question = None
         self._reading.ask_for_sheet(None)
 
-    async def _asks_for_sheet(self, handed: UserInput, *, as_records: bool) -> bool:
+    async def _asks_for_sheet(self, user_input: UserInput, *, as_records: bool) -> bool:
         """Return whether it is a workbook of several sheets, one of which is asked for then."""
         sheets = None
         with notices.attempt(), self._busily():
-            sheets = await run.io_bound(handed.find_sheets)
+            sheets = await run.io_bound(user_input.find_sheets)
         if sheets is None:
             return False
-        self.workspace.sheet_question = SheetQuestion(handed, sheets, as_records)
+        self.workspace.sheet_question = SheetQuestion(user_input, sheets, as_records)
         self._reading.ask_for_sheet(self.workspace.sheet_question)
         return True
 
-    async def _chosen_sheet(self, asked: SheetQuestion, sheet: str) -> None:
+    async def _chosen_sheet(self, question: SheetQuestion, sheet: str) -> None:
         # What else is said of the reading is beside the question, and may be said after it was put.
-        handed = replace(asked.handed, reading=replace(self._reading.reading, sheet=sheet))
-        await (self._look_at(handed) if asked.as_records else self._open(handed))
+        user_input = replace(question.user_input, reading=replace(self._reading.reading, sheet=sheet))
+        await (self._look_at(user_input) if question.as_records else self._open(user_input))
 
     @contextmanager
     def _busily(self) -> Iterator[None]:
@@ -273,7 +273,10 @@ class StartScreen:
             self._busy.set_visibility(False)
 
     async def _begin(
-        self, make: Callable[[], Case], reading: ReadOptions | None = None, handed: UserInput | None = None
+        self,
+        make: Callable[[], Case],
+        reading: ReadOptions | None = None,
+        user_input: UserInput | None = None,
     ) -> Case | None:
         """Open what is made and lead on to it; None if nothing came of it.
 
@@ -283,11 +286,11 @@ class StartScreen:
 
         def made() -> tuple[Case, RecordsAlternative | None]:
             case = make()
-            return case, None if handed is None else find_alternative(handed, case)
+            return case, None if user_input is None else find_alternative(user_input, case)
 
         # Files of an offer are kept until they are read again, which may be what the offer was for.
         offered = self.workspace.offered
-        if handed is None or handed is not offered:
+        if user_input is None or user_input is not offered:
             notices.withdraw_offer()
         opened = None
         with notices.attempt():
@@ -298,17 +301,17 @@ class StartScreen:
                 self._reading.ask_for_decimal()
                 raise
             except SeveralValuesError:
-                if handed is not None:
-                    self._offer_records(handed)
+                if user_input is not None:
+                    self._offer_records(user_input)
                 raise
             except UndeclaredSumsError as error:
-                if handed is not None and error.dimensions:
-                    self._offer_classification(handed, error.dimensions)
+                if user_input is not None and error.dimensions:
+                    self._offer_classification(user_input, error.dimensions)
                 raise
             except RecordsError:
-                if handed is not None:
+                if user_input is not None:
                     with notices.attempt():
-                        await self._have_at_hand(handed)
+                        await self._have_at_hand(user_input)
                 raise
         if self.workspace.offered is offered:
             self.workspace.offered = None
@@ -322,14 +325,14 @@ class StartScreen:
         frame.open_screen("table")
         return case
 
-    def _offer_records(self, handed: UserInput) -> None:
+    def _offer_records(self, user_input: UserInput) -> None:
         """Offer the form for records, where rows have several numbers each."""
 
         async def take() -> None:
-            await self._look_at(handed)
+            await self._look_at(user_input)
             self._withdraw()
 
-        self.workspace.offered = handed
+        self.workspace.offered = user_input
         notices.offer(
             "Are its rows records, one for each respondent or contribution?",
             "Tabulate its records",
@@ -337,9 +340,11 @@ class StartScreen:
             self._withdraw,
         )
 
-    def _offer_classification(self, handed: UserInput, dimensions: tuple[str, ...]) -> None:
+    def _offer_classification(self, user_input: UserInput, dimensions: tuple[str, ...]) -> None:
         """Offer to read codes that are sums of others with the classification that was found."""
-        known = replace(handed, reading=replace(handed.reading, found=(*handed.reading.found, *dimensions)))
+        known = replace(
+            user_input, reading=replace(user_input.reading, found=(*user_input.reading.found, *dimensions))
+        )
 
         async def take() -> None:
             # Last, since it takes away the button that was pressed.

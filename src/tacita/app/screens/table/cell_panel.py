@@ -152,8 +152,8 @@ def _list_states(about: CellFacts) -> list[str]:
         words.append(_name_flag(Flag.SENSITIVE))
     if about.exempt:
         words.append(_name_flag(Flag.EXEMPT))
-    said = {DecisionKind.SENSITIVE.value: about.sensitive, DecisionKind.SAFE.value: about.exempt}
-    if about.decision and not said.get(about.decision):
+    repeated = {DecisionKind.SENSITIVE.value: about.sensitive, DecisionKind.SAFE.value: about.exempt}
+    if about.decision and not repeated.get(about.decision):
         words.append(f"marked: {about.decision}")
     return words
 
