@@ -13,8 +13,7 @@ from nicegui import ui
 from tacita.app.controls import notices
 from tacita.app.controls.runs import choose_run
 from tacita.app.screens.export.place_field import PlaceField
-from tacita.app.screens.protect.run_card import RunCard
-from tacita.app.screens.protect.run_cards import RunCards
+from tacita.app.screens.protect.run_cards import RunCard, RunCards
 from tacita.app.screens.protect.screen import ProtectScreen, refuse_misfits
 from tacita.app.screens.rules.rule_list import RuleList
 from tacita.app.screens.table.cell_panel import CellPanel

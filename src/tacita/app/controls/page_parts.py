@@ -32,6 +32,18 @@ def words_in(tag: str, text: str, classes: str = "", props: str = "") -> ui.labe
         return ui.label(text)
 
 
+def text_field(label: str, placeholder: str, test_id: str, value: str = "") -> ui.input:
+    """Return a field for a line of text."""
+    field = ui.input(label, value=value, placeholder=placeholder)
+    return field.props(f"dense outlined stack-label autocomplete=off data-testid={test_id}")
+
+
+def choice_field(label: str, options: list[str], test_id: str) -> ui.select:
+    """Return a choice, of which the first option is chosen."""
+    field = ui.select(options, label=label, value=options[0])
+    return field.props(f"dense outlined options-dense data-testid={test_id}")
+
+
 def scroll_region(name: str) -> ui.element:
     """Return a place for what may be wider than the page, which scrolls sideways within itself.
 

@@ -8,12 +8,14 @@ from nicegui import ui
 
 from tacita.app import frame
 from tacita.app.controls import notices
-from tacita.app.controls.page_parts import heading
+from tacita.app.controls.page_parts import as_label, heading, words_in
 from tacita.app.controls.runs import EARLIER
-from tacita.app.screens.protect.run_card import RunCard
-from tacita.app.work.job import Job
-from tacita.app.work.workspace import Workspace
+from tacita.app.screens.protect.run_chart import RunChart
+from tacita.app.work.job import Job, State
+from tacita.app.work.workspace import SIDE_BY_SIDE, Workspace
+from tacita.core.outcome import Outcome, gap_between
 from tacita.core.words import pluralize
+from tacita.report.measures import format_number, format_short
 
 EVERY = 0.3
 """Seconds between two looks at the runs."""
@@ -102,3 +104,175 @@ class RunCards:
         """Stop a run and forget it."""
         self.workspace.forget(job)
         self._look()
+
+
+LINES = 400
+"""Lines of a log that are shown."""
+KEEP = "Cancel, keep the best so far"
+WORDS = {
+    State.WAITING: f"waiting: {SIDE_BY_SIDE} runs are at work already",
+    State.SEARCHING: "searching",
+    State.AUDITING: "auditing what was found",
+    State.SAFE: "✔ safe",
+    State.UNSAFE: "✘ not safe",
+    State.UNCHECKED: f"– {State.UNCHECKED.value}",
+    State.FAILED: "! failed",
+}
+TONES = {State.SAFE: "verdict-safe", State.UNSAFE: "verdict-unsafe", State.FAILED: "verdict-unsafe"}
+
+
+class RunCard:
+    """One run; ``update`` touches what changed and nothing else.
+
+    The chart of a run that is at work is there to be watched. Of one that was over before, chart and log are
+    made when they are opened: a page with many runs stays light.
+    """
+
+    def __init__(self, job: Job, owner: RunCards) -> None:
+        self._job = job
+        self._seen: tuple[object, ...] = ()
+        self._chart: RunChart | None = None
+        self._lines: ui.label | None = None
+        n = job.number
+        self.place = (
+            ui.element("article").classes("panel run").props(f'data-testid=run-{n} aria-label="Run {n}"')
+        )
+        with self.place:
+            with ui.element("div").classes("run-head"):
+                ui.label(job.title).classes("run-title").props("role=heading aria-level=3")
+                self._state = ui.label().classes("run-state").props(f"data-testid=run-{n}-state role=status")
+                self._cut_short = ui.label().classes("muted small cut-short")
+                self._cut_short.props(f"data-testid=run-{n}-cut-short")
+            self._work = None if job.state.over else _Work(job)
+            self._figures = _Figures(n)
+            self._error = ui.label().classes("complaint").props(f"data-testid=run-{n}-error")
+            if not job.state.over:
+                self._chart = RunChart(n)
+            with ui.element("div").classes("strip"):
+                if self._work is not None:
+                    self._work.add_buttons()
+                self._result = _button("Result", f"run-{n}-result", lambda: owner.show_result(job))
+                _button("Use these options again", f"run-{n}-again", lambda: owner.use_again(job))
+                _button("Remove", f"run-{n}-remove", lambda: owner.remove(job))
+            self._details = ui.expansion("Log" if self._chart else "Chart and log").classes("run-log")
+            self._details.props(f"dense data-testid=run-{n}-log").on_value_change(self._show_details)
+
+    def update(self, what_for: str) -> None:
+        """Show what the run has reported since the last look; ``what_for`` is empty for the present case."""
+        job = self._job
+        if job.state is not State.WAITING and not job.state.over:
+            self._figures.show_seconds(job.seconds)
+        seen = (job.state, job.cancelled, job.latest, len(job.log), job.error, what_for)
+        if seen == self._seen:
+            return
+        self._seen = seen
+        self._show_state(what_for)
+        if self._work is not None:
+            self._work.update()
+        self._result.set_visibility(job.state.judged)
+        self._figures.show(job)
+        self._error.set_text(job.error if job.state is State.FAILED else "")
+        if self._chart is not None:
+            self._chart.show(job.events)
+        self._show_details()
+
+    def _show_state(self, what_for: str) -> None:
+        job = self._job
+        if job.cancelled and job.state is State.SEARCHING:
+            words = "stopping; the best so far is kept"
+        else:
+            words = f"– {job.error}" if job.state is State.CANCELLED else WORDS[job.state]
+        self._state.set_text(f"{words}, {what_for}" if what_for else words)
+        self._state.classes(replace=f"run-state {TONES.get(job.state, '')}")
+        self._cut_short.set_text(as_label(job.cut_short))
+
+    def _show_details(self) -> None:
+        if not self._details.value:
+            return
+        if self._lines is None:
+            with self._details:
+                self._lines = self._make_details()
+        self._lines.set_text("\n".join(self._job.log[-LINES:]))
+
+    def _make_details(self) -> ui.label:
+        n = self._job.number
+        if self._chart is None:
+            self._chart = RunChart(n)
+            self._chart.show(self._job.events)
+        with ui.element("pre").classes("log").props(f'tabindex=0 aria-label="Log of run {n}"'):
+            return ui.label().classes("log-lines")
+
+
+class _Work:
+    """What a run at work has besides: a bar, and buttons to stop it."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._bar = ui.linear_progress(0, show_value=False)
+        self._bar.props(f'aria-label="Progress of run {job.number}"')
+
+    def add_buttons(self) -> None:
+        """Show the buttons that stop the run, before those that every run has."""
+        job, n = self._job, self._job.number
+        self._cancel = _button(KEEP, f"run-{n}-cancel", job.cancel)
+        self._stop = _button("Stop the audit, unproven is not safe", f"run-{n}-stop", job.stop_audit)
+
+    def update(self) -> None:
+        """Show how far the run is, and what of it can be stopped now."""
+        job, event = self._job, self._job.latest
+        self._bar.set_visibility(not job.state.over)
+        if event is None or event.total <= 0:
+            self._bar.props("indeterminate")
+        else:
+            self._bar.props(remove="indeterminate").set_value(min(1.0, event.done / event.total))
+        self._cancel.set_text("Do not start" if job.state is State.WAITING else KEEP)
+        self._cancel.set_visibility(job.state in (State.WAITING, State.SEARCHING))
+        self._cancel.set_enabled(not job.cancelled)
+        self._stop.set_visibility(job.state is State.AUDITING)
+
+
+class _Figures:
+    """Phase, loss, bound, gap and time of a run, in one line of named numbers."""
+
+    NAMES = ("phase", "loss", "bound", "gap", "time")
+
+    def __init__(self, number: int) -> None:
+        self._shown = {}
+        with ui.element("dl").classes("figures"):
+            for name in self.NAMES:
+                with ui.element("div"):
+                    words_in("dt", as_label(name))
+                    with ui.element("dd"):
+                        self._shown[name] = ui.label("–").props(f"data-testid=run-{number}-{name}")
+
+    def show_seconds(self, seconds: float) -> None:
+        """Show how long the run is at work."""
+        self._shown["time"].set_text(f"{seconds:,.1f} s")
+
+    def show(self, job: Job) -> None:
+        """Show what is known so far, or in the end."""
+        outcome = job.release.outcome if job.release is not None else None
+        if outcome is not None:
+            self._tell(outcome.loss, outcome.bound)
+            self._shown["phase"].set_text(_ending(job, outcome))
+        elif job.latest is not None:
+            last = job.events[-1] if job.events else job.latest
+            self._tell(last.incumbent, last.bound)
+            self._shown["phase"].set_text(job.latest.phase)
+        if job.state.over:
+            self.show_seconds(job.seconds)
+
+    def _tell(self, loss: float | None, bound: float | None) -> None:
+        for name, figure in (("loss", loss), ("bound", bound)):
+            self._shown[name].set_text("–" if figure is None else format_short(figure))
+            self._shown[name].props["title"] = "" if figure is None else format_number(figure)
+        gap = None if loss is None or bound is None else gap_between(loss, bound)
+        self._shown["gap"].set_text("–" if gap is None else f"{gap:.2%}")
+
+
+def _ending(job: Job, outcome: Outcome) -> str:
+    return outcome.status.value if job.state.over or job.latest is None else job.latest.phase
+
+
+def _button(text: str, name: str, action: Callable[[], None]) -> ui.button:
+    return ui.button(text, on_click=lambda: action()).props(f"outline dense no-caps data-testid={name}")

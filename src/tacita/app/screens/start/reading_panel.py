@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from nicegui import ui
 
+from tacita.app.controls.page_parts import choice_field, text_field
 from tacita.app.work.inputs import SheetQuestion
 from tacita.core.tables.read_options import ReadOptions
 
@@ -38,12 +39,12 @@ class ReadingPanel:
             self._question = ui.element("div").classes("sheet-question")
             self._put_question(question)
         with self._fold, ui.element("div").classes("fields"):
-            self._counts = _choice("Integers are", [AS_FOUND, COUNTS, AMOUNTS], "counts")
-            self._decimal = _choice("Decimal sign", [AS_FOUND, POINT, COMMA], "decimal")
-            self._value = _words("Column of values", "found by its name", "value")
-            self._count = _words("Column of respondents", "found by its name", "count")
-            self._by = _words("Columns of codes", "such as region, size", "by")
-            self._total = _words("Code of totals", "such as Total", "total")
+            self._counts = choice_field("Integers are", [AS_FOUND, COUNTS, AMOUNTS], "reading-counts")
+            self._decimal = choice_field("Decimal sign", [AS_FOUND, POINT, COMMA], "reading-decimal")
+            self._value = text_field("Column of values", "found by its name", "reading-value")
+            self._count = text_field("Column of respondents", "found by its name", "reading-count")
+            self._by = text_field("Columns of codes", "such as region, size", "reading-by")
+            self._total = text_field("Code of totals", "such as Total", "reading-total")
             self._repair = ui.checkbox("Compute wrong totals anew").props("dense data-testid=reading-repair")
             self._ignore_sums = ui.checkbox("Ignore undeclared sums").props(
                 "dense data-testid=reading-ignore-sums"
@@ -105,18 +106,6 @@ class ReadingPanel:
             total=_read_text(self._total),
             undeclared_sums="ignore" if self._ignore_sums.value else "refuse",
         )
-
-
-def _choice(label: str, options: list[str], name: str) -> ui.select:
-    return ui.select(options, label=label, value=options[0]).props(
-        f"dense outlined options-dense data-testid=reading-{name}"
-    )
-
-
-def _words(label: str, placeholder: str, name: str) -> ui.input:
-    return ui.input(label, placeholder=placeholder).props(
-        f"dense outlined stack-label autocomplete=off data-testid=reading-{name}"
-    )
 
 
 def _read_text(field: ui.input) -> str | None:

@@ -10,7 +10,7 @@ from nicegui import run, ui
 from nicegui.events import ValueChangeEventArguments
 
 from tacita.app.controls import notices
-from tacita.app.controls.page_parts import heading, words_in
+from tacita.app.controls.page_parts import heading, text_field, words_in
 from tacita.app.work.open_case import Case
 from tacita.app.work.records import Choice, RecordsFile, tabulate_records
 from tacita.app.work.workspace import Workspace
@@ -104,11 +104,16 @@ class RecordsPanel:
             .props("data-testid=records-more dense"),
             ui.element("div").classes("fields"),
         ):
-            self._where = ui.input(
-                "Condition on records", value=chosen.where or "", placeholder="such as turnover > 0"
-            ).props("dense outlined stack-label autocomplete=off data-testid=records-where")
-            self._largest = _number("Contributions kept", chosen.largest, "", "largest")
-            self._decimals = _number("Decimals that count", chosen.decimals, "as the values have", "decimals")
+            self._where = text_field(
+                "Condition on records", "such as turnover > 0", "records-where", chosen.where or ""
+            )
+            self._largest = text_field("Contributions kept", "", "records-largest", str(chosen.largest))
+            self._decimals = text_field(
+                "Decimals that count",
+                "as the values have",
+                "records-decimals",
+                "" if chosen.decimals is None else str(chosen.decimals),
+            )
             if records.is_text:
                 ui.select(
                     SIGNS, label="Decimal sign", value=records.decimal, on_change=self._read_numbers
@@ -218,11 +223,6 @@ def _select_column(
     value = NOTHING if chosen is None else names.index(chosen)
     field = ui.select({NOTHING: nothing, **named}, label=label, value=value, on_change=keep)
     return field.props(f"dense outlined options-dense data-testid=records-{test_id}")
-
-
-def _number(label: str, value: int | None, placeholder: str, test_id: str) -> ui.input:
-    field = ui.input(label, value="" if value is None else str(value), placeholder=placeholder)
-    return field.props(f"dense outlined stack-label autocomplete=off data-testid=records-{test_id}")
 
 
 def _read_integer(field: ui.input) -> int | None:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from nicegui import ui
 
+from tacita.app.controls.page_parts import choice_field, text_field
 from tacita.app.work.open_case import Case
 from tacita.app.work.opening import generate_case, make_empty_case, parse_dimensions
 from tacita.core.errors import InputError
@@ -41,7 +42,7 @@ class NewTable:
         with ui.element("div").classes("fields fields-narrow"):
             self._rows = _number("Rows", 3, "new-rows")
             self._columns = _number("Columns", 4, "new-columns")
-            self._kind = _choice("Cells are", [COUNTS, AMOUNTS], "new-kind")
+            self._kind = choice_field("Cells are", [COUNTS, AMOUNTS], "new-kind")
             self._decimals = _number("Decimals", 0, "new-decimals")
             self._decimals.bind_visibility_from(self._kind, "value", value=AMOUNTS)
         self._named = ui.textarea(
@@ -76,8 +77,8 @@ class Generator:
         with ui.element("div").classes("fields"):
             self._rows = _number("Rows", 10, "generate-rows")
             self._columns = _number("Columns", 15, "generate-columns")
-            self._further = _words("Further dimensions", "such as 4, 3", "generate-further")
-            self._levels = _words("Levels of codes", "such as 2, 1", "generate-levels")
+            self._further = text_field("Further dimensions", "such as 4, 3", "generate-further")
+            self._levels = text_field("Levels of codes", "such as 2, 1", "generate-levels")
         self._family = ui.select(families, label="Values", value="uniform")
         self._family.props("dense outlined options-dense data-testid=generate-family")
         with ui.element("div").classes("fields"):
@@ -85,10 +86,10 @@ class Generator:
             self._largest = _number("Largest value", 999, "generate-largest")
             for end in (self._least, self._largest):
                 end.bind_visibility_from(self._family, "value", value="uniform")
-            self._kind = _choice("Cells are", [AS_USUAL, COUNTS, AMOUNTS], "generate-kind")
+            self._kind = choice_field("Cells are", [AS_USUAL, COUNTS, AMOUNTS], "generate-kind")
             self._empty = _number("Empty cells, %", None, "generate-empty")
             self._sensitive = _number("Sensitive", 20, "generate-sensitive")
-            self._share = _choice("Counted in", [CELLS, PERCENT], "generate-share")
+            self._share = choice_field("Counted in", [CELLS, PERCENT], "generate-share")
             self._protection = _number("Protection, % of value", None, "generate-protection")
             self._seed = _number("Seed", 0, "generate-seed")
         ui.button("Generate", on_click=self._make).props("no-caps unelevated data-testid=generate-open")
@@ -133,18 +134,6 @@ class Generator:
 def _number(label: str, value: int | None, name: str) -> ui.number:
     field = ui.number(label, value=value, min=0, placeholder=AS_USUAL if value is None else None)
     return field.props(f"dense outlined stack-label data-testid={name}")
-
-
-def _words(label: str, placeholder: str, name: str) -> ui.input:
-    return ui.input(label, placeholder=placeholder).props(
-        f"dense outlined stack-label autocomplete=off data-testid={name}"
-    )
-
-
-def _choice(label: str, options: list[str], name: str) -> ui.select:
-    return ui.select(options, label=label, value=options[0]).props(
-        f"dense outlined options-dense data-testid={name}"
-    )
 
 
 def _read_integer(field: ui.number) -> int:
