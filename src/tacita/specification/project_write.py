@@ -29,7 +29,7 @@ from tacita.formats.table_write import list_further_columns, name_role_columns, 
 from tacita.methods import Method, make_method, options_of
 from tacita.problem.problem import COSTS, Problem
 from tacita.publication.results import Written
-from tacita.rules import Rule
+from tacita.rules import Rule, parse_rule
 from tacita.rules.grammar import write_rule
 from tacita.specification.differences import EXEMPT, find_differences
 from tacita.specification.project import load_project, save_project
@@ -145,9 +145,17 @@ def _list_attempts(
     Rules become levels one by one, as the files do not serve them. Decisions on cells stay what they are.
     """
     codes = _has_codes(problem.table)
+    own = specification.rules
+    specified = [(text, parse_rule(text).waived_by(own.waived)) for text in own.alternatives]
 
     def split(rules: Sequence[Rule], *, as_percentages: bool) -> SplitRequirement:
-        return split_requirement(problem, waived, rules, codes=codes, as_percentages=as_percentages)
+        parts = split_requirement(problem, waived, rules, codes=codes, as_percentages=as_percentages)
+        # A request of someone who consented is specified, though nothing is left of it in the problem.
+        words = [
+            next((text for text, asked in specified if asked == rule), word)
+            for rule, word in zip(rules, parts.rules, strict=True)
+        ]
+        return replace(parts, rules=tuple(words))
 
     worded = find_written_rules(problem)
     rules = select_writable(worded, codes=codes)
