@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 EXTRAS = ("app", "pandas", "polars")
-TOOLS = ("hatchling", "hypothesis", "pytest", "pytest-xdist")
+TOOLS = ("hatchling", "hypothesis", "joblib", "pytest", "pytest-xdist")
 FAST = (
     *(f"tests/{room}" for room in ("contract", "seeds", "core", "rules", "tabulation", "solvers")),
     *(f"tests/{room}" for room in ("auditing", "formats", "publication", "specification", "report")),

@@ -268,7 +268,7 @@ def _verify(certificate: dict[str, Any]) -> int:
         raise RefusedError("cells are counts, but a move is not in integers")
     outsider, *insiders = _read_attackers(certificate, n, len(moves))
     for attacker in (outsider, *insiders):
-        _check_true(values, attacker.known, names, f"what {attacker.name} is said to know")
+        _check_true(values, attacker.known, names, f"what {attacker.name} is assumed to know")
     # People read this sentence and nothing else.
     if certificate["statement"] != (true := statement(certificate["attackers"])):
         raise RefusedError(f"the certificate says what it does not prove: the truth is that {true}")

@@ -1,4 +1,4 @@
-"""Base and radius as readers are told them, also where the method chose them."""
+"""Base and radius as readers learn them, also where the method chose them."""
 
 from __future__ import annotations
 
@@ -19,21 +19,20 @@ def test_the_base_that_the_method_chose_is_told() -> None:
     release = tc.Rounding().protect(asked)
     radius = int((release.high - release.value).max())
     assert describe_radii(asked, release)[0] == (
-        f"Every number is a multiple of {radius + 1}; "
-        f"readers are told that the truth is at most {radius} away."
+        f"Every number is a multiple of {radius + 1}; readers learn that the truth is at most {radius} away."
     )
 
 
 def test_a_strict_radius_is_a_step_less_than_the_base() -> None:
     asked = example("nchs")
     told = describe_radii(asked, tc.Rounding(base=10).protect(asked))[0]
-    assert told == "Every number is a multiple of 10; readers are told that the truth is at most 9 away."
+    assert told == "Every number is a multiple of 10; readers learn that the truth is at most 9 away."
 
 
 def test_without_a_base_the_radius_is_told() -> None:
     asked = example("nchs")
     told = describe_radii(asked, tc.Perturbation(radius=8).protect(asked))
-    assert told == ["Readers are told that the truth is at most 8 away."]
+    assert told == ["Readers learn that the truth is at most 8 away."]
 
 
 @pytest.mark.parametrize("method", [tc.Suppression(), tc.Intervals()])
@@ -47,9 +46,7 @@ def test_exact_cells_and_radii_by_cell_are_told_as_such() -> None:
     radius = np.array([5, 10] + [0] * (len(asked.table) - 2))
     told = describe_radii(asked, tc.Release.rounded(asked.table, asked.table.units, radius))
     cells = len(asked.table)
-    assert (
-        told[0] == f"For 2 of {cells} cells readers are told that the truth is at most 5 to 10 away, by cell."
-    )
+    assert told[0] == f"For 2 of {cells} cells readers learn that the truth is at most 5 to 10 away, by cell."
 
 
 def test_a_sensitive_cell_that_shows_its_true_value_is_explained() -> None:

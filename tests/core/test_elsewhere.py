@@ -6,6 +6,7 @@ import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
+import joblib
 import numpy as np
 import pytest
 
@@ -85,7 +86,6 @@ def test_processes_protect() -> None:
 
 
 def test_joblib_protects() -> None:
-    joblib = pytest.importorskip("joblib")
     problem = tc.Problem(TABLE, "threshold(9)")
     found = joblib.Parallel(n_jobs=2)(joblib.delayed(protect)(("suppression", problem)) for _ in range(2))
     assert found[0].to_arrow().equals(found[1].to_arrow())

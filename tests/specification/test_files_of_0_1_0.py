@@ -18,6 +18,7 @@ import tacita as tc
 from tacita.auditing.certificate import complete_certificate
 from tacita.cli import main
 from tacita.core.errors import CertificateError
+from tacita.verify import RefusedError, digest, verify
 
 FILES = Path(__file__).with_name("version_0_1_0")
 PROJECTS = sorted(path.name for path in (FILES / "projects").iterdir())
@@ -89,3 +90,19 @@ def test_a_certificate_of_another_release_is_refused() -> None:
     other = tc.Release.suppress(problem.table, np.ones(len(problem.table), dtype=bool))
     with pytest.raises(CertificateError, match="its windows differ"):
         complete_certificate(certificate, problem, other)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"statement": "all cells are safe"}, "says what it does not prove"),
+        ({"attackers": 3}, "not a list|malformed"),
+        ({"note": "North, C is 3"}, "a field that no certificate has"),
+    ],
+)
+def test_forged_certificates_are_refused(change: dict[str, Any], reason: str) -> None:
+    problem, release, certificate = problem_and_release()
+    forged = {name: value for name, value in (certificate | change).items() if name != "digest"}
+    completed = complete_certificate({**forged, "digest": digest(forged)}, problem, release)
+    with pytest.raises(RefusedError, match=reason):
+        verify(completed)

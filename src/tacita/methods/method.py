@@ -119,8 +119,9 @@ def _fault_of_method(name: str, cls: Any) -> str:
         return "it is no dataclass"
     if missing := [part for part in ("name", "does", "choose", "protect", "loss") if not hasattr(cls, part)]:
         return f"its class has no '{missing[0]}'"
-    if cls.name != name:  # type: ignore[attr-defined]
-        return f"its class has another name, '{cls.name}'"  # type: ignore[attr-defined]
+    method: Any = cls
+    if method.name != name:
+        return f"its class has another name, '{method.name}'"
     required = [option.name for option in options_from(cls) if option.required]
     return f"its option '{required[0]}' has no default" if required else ""
 

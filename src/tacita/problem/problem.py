@@ -393,7 +393,7 @@ def _refuse_false_bounds(table: Table, everyone: Outsider) -> None:
 
 
 def _false_bounds_error(table: Table, who: str, cells: Cells, kind: type[InputError]) -> InputError:
-    fault = f"{who} is said to know bounds that are not true of {table.structure.names(cells)}"
+    fault = f"{who} is assumed to know bounds that are not true of {table.structure.names(cells)}"
     return kind(fault, remedy="widen the bounds so that they contain the value")
 
 

@@ -255,7 +255,7 @@ def check_by(rule: str, by: str) -> None:
     """Refuse anything but the two kinds of contributors."""
     if by not in (RESPONDENT, HOLDING):
         raise RuleError(
-            f"contributors are told apart by {RESPONDENT} or by {HOLDING}, not by '{by}'", place=rule
+            f"contributors are distinguished by {RESPONDENT} or by {HOLDING}, not by '{by}'", place=rule
         )
 
 

@@ -1,4 +1,4 @@
-"""What readers are told about the numbers of a release that need not be the true ones, in sentences.
+"""What readers learn about the numbers of a release that need not be the true ones, in sentences.
 
 Of a cell that shows ``v`` with the window ``[v - r, v + r]`` they know the radius ``r`` and, where it is
 rounded, that ``v`` is a multiple of its base, which is a step more than ``r``. Where the office left base or
@@ -27,7 +27,7 @@ def describe_radii(problem: Problem, release: Release) -> list[str]:
     radius = release.high - release.value
     far = _format_range(radius[near], release.decimals)
     each = "" if np.ptp(radius[near]) == 0 else ", by cell"
-    radius_note = f"readers are told that the truth is at most {far} away{each}"
+    radius_note = f"readers learn that the truth is at most {far} away{each}"
     if near.all():
         sentence = "; ".join(filter(None, (_describe_multiples(problem, release), radius_note)))
     else:

@@ -215,7 +215,7 @@ def view_table(table: Table, flags: Flags, where: Layout) -> View:
 def classify_internally(table: Table, release: Release, sensitive: Mask) -> NDArray[np.int64]:
     """Return position in ``KINDS`` of each cell, for those who know the true values.
 
-    A cell that is not sensitive and shows its true number counts as published, also where readers are told a
+    A cell that is not sensitive and shows its true number counts as published, also where readers learn a
     radius around it: among cells that did change it must not stand out.
     """
     found = classify_cells(release, sensitive)

@@ -32,7 +32,7 @@ CLOSED = (
 )
 ASSUMED = "assuming that readers know the windows and nothing of how numbers were rounded"
 EXACT = (
-    "readers are told which numbers are exact: they can rule out that any other cell is the number published "
+    "readers learn which numbers are exact: they can rule out that any other cell is the number published "
     "for it, which no window says and no audit sees"
 )
 

@@ -114,4 +114,4 @@ def _show_figures(job: Job, release: Release) -> None:
     for sentence in describe_radii(job.problem, release):
         ui.label(sentence).props("data-testid=announced")
     if release.notice:
-        ui.label(f"Readers are told: {release.notice}").props("data-testid=notice-to-readers")
+        ui.label(f"Notice to readers: {release.notice}").props("data-testid=notice-to-readers")
