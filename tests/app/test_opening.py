@@ -292,7 +292,7 @@ def test_counts_that_were_taken_for_granted_are_told() -> None:
     told, untold = ReadOptions(counts=False), ReadOptions()
     assert "taken as counts" in list_reading_notes(open_case_of_text(text, untold), untold)[-1]
     assert not any("counts" in note for note in list_reading_notes(open_case_of_text(text, told), told))
-    assert not open_case_of_text(text, told).table.whole
+    assert not open_case_of_text(text, told).table.integer
 
 
 def test_a_new_table_is_all_zeros() -> None:
@@ -301,7 +301,7 @@ def test_a_new_table_is_all_zeros() -> None:
     assert not case.table.values.any()
     assert case.table.find("South", "12") >= 0
     amounts = make_empty_case({"row": ["1", "2"]}, counts=False, decimals=2).table
-    assert (amounts.whole, amounts.decimals) == (False, 2)
+    assert (amounts.integer, amounts.decimals) == (False, 2)
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ def test_generated_values_keep_their_range() -> None:
     case = generate_case((30, 20), "uniform", sensitive=7, between=(5, 8), kind="magnitudes", seed=3)
     inner = case.table.values[~case.table.structure.is_total]
     assert (inner.min(), inner.max(), len(case.problem.levels)) == (5, 8, 7)
-    assert not case.table.whole
+    assert not case.table.integer
     for between, family in (((8, 5), "uniform"), ((-1, 5), "uniform"), ((1, 5), "fs")):
         with pytest.raises(InputError, match="between"):
             generate_case((3, 3), family, sensitive=1, between=between)

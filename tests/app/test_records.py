@@ -92,7 +92,7 @@ def test_without_values_respondents_or_records_are_counted(tmp_path: Path) -> No
     records = handed_over(tmp_path, firms_csv=FIRMS)
     for choice, total in ((Choice(("group",)), 5), (Choice(("group",), respondent="firm"), 3)):
         table = tabulate_records(records, choice).table
-        assert (table.whole, table.values[table.find("Total")]) == (True, total)
+        assert (table.integer, table.values[table.find("Total")]) == (True, total)
 
 
 def test_dimensions_stand_in_the_chosen_order(tmp_path: Path) -> None:

@@ -37,12 +37,14 @@ def sensitive(
     return Levels.of(hit, upper=np.full(n, upper), lower=below, sliding=np.full(n, sliding))
 
 
-def system(values: list[int], rows: list[tuple[list[int], list[int]]], whole: bool = False) -> Table:
+def system(values: list[int], rows: list[tuple[list[int], list[int]]], integer: bool = False) -> Table:
     """A table that is nothing but equations."""
     units = np.array(values)
     equations = Equations.from_rows([(c, m, int(np.dot(m, units[c]))) for c, m in rows], units.size)
     labels = tuple(map(str, range(units.size)))
-    return Table(Structure((), np.empty((units.size, 0), np.int32), equations, labels), units, whole=whole)
+    return Table(
+        Structure((), np.empty((units.size, 0), np.int32), equations, labels), units, integer=integer
+    )
 
 
 def hide(problem: Problem, cells: list[int], run: Run | None = None) -> Audit:
@@ -130,9 +132,9 @@ def test_repeated_and_redundant_equations_change_nothing() -> None:
 
 def test_coefficients_scale_what_moves() -> None:
     """2 x + 3 y = 12 with counts: x is 0, 3 or 6, so it cannot be thought to lie one or two beside 3."""
-    table = system([3, 2, 12], [([0, 1, 2], [2, 3, -1])], whole=True)
+    table = system([3, 2, 12], [([0, 1, 2], [2, 3, -1])], integer=True)
     assert hide(Problem(table, sensitive(table, [0], 3)), [0, 1]).safe
-    magnitudes = replace(table, whole=False)
+    magnitudes = replace(table, integer=False)
     one_more = sensitive(table, [0], upper=0, lower=0, sliding=6)
     assert hide(Problem(magnitudes, one_more), [0, 1]).safe
     bounded = Outsider(np.array([1, 0, 0]), np.array([5, 9, 99]))
@@ -214,7 +216,7 @@ def test_an_insiders_target_that_is_published_is_disclosed_to_him() -> None:
     assert {f.attacker for f in found.findings(only_unsafe=True)} == {"outsider", "firm"}
 
 
-# ---------------------------------------------------------------------- whole numbers
+# ---------------------------------------------------------------------- integers
 
 COUNTS = [
     [[0, 1, 0], [0, 1, 1], [0, 0, 0]],
@@ -228,43 +230,43 @@ HIDDEN = [
 ONLY_FRACTIONAL = {0: 14, 2: 7, 48: 5, 50: 2}
 
 
-def fractional_case(whole: bool) -> Problem:
-    table = Table.from_array(COUNTS, counts=whole)
+def fractional_case(integer: bool) -> Problem:
+    table = Table.from_array(COUNTS, counts=integer)
     outsider = Outsider(np.zeros(len(table), dtype=np.int64), table.units + 1)
     return Problem(table, sensitive(table, HIDDEN, upper=1, lower=0), attackers=outsider)
 
 
 def test_where_only_a_fractional_table_reaches_the_level_counts_are_not_proven() -> None:
-    found = hide(fractional_case(whole=True), HIDDEN)
+    found = hide(fractional_case(integer=True), HIDDEN)
     told = {f.cell for f in found.findings() if f.verdict == "only fractional"}
     assert told == set(ONLY_FRACTIONAL)
     assert not found.safe
     assert found.counts["safe"] - found.counts["proven"] == len(ONLY_FRACTIONAL)
-    assert "4 of them only if an attacker does not know that cells are whole numbers" in found.verdict
-    magnitudes = hide(fractional_case(whole=False), HIDDEN)
+    assert "4 of them only if an attacker does not know that cells are integers" in found.verdict
+    magnitudes = hide(fractional_case(integer=False), HIDDEN)
     assert all(f.verdict == "safe" for f in magnitudes.findings() if f.cell in ONLY_FRACTIONAL)
 
 
 def test_only_fractional_alone_is_not_safe_and_has_no_certificate() -> None:
-    case = fractional_case(whole=True)
+    case = fractional_case(integer=True)
     levels = sensitive(case.table, list(ONLY_FRACTIONAL), upper=1, lower=0)
     found = hide(Problem(case.table, levels, attackers=case.outsider), HIDDEN)
     assert found.counts == {"safe": 4, "checked": 4, "proven": 0, "unsafe": 0, "exact": 0}
     assert not found.safe
-    with pytest.raises(UnsafeError, match="whole numbers"):
+    with pytest.raises(UnsafeError, match="are integers"):
         certify(found)
 
 
 def test_deduced_bounds_of_counts_are_attained_by_whole_tables() -> None:
     """The linear optimum of these cells is a whole number that only fractional tables attain."""
-    case = fractional_case(whole=True)
+    case = fractional_case(integer=True)
     release = Release.suppress(case.table, np.array(HIDDEN))
     deduced = deduce(case, release)
     assert {cell: deduced.of(cell)[1] for cell in ONLY_FRACTIONAL} == ONLY_FRACTIONAL
-    anyone = expose(release, case.outsider.lower, case.outsider.upper, whole=True)
+    anyone = expose(release, case.outsider.lower, case.outsider.upper, integer=True)
     assert np.array_equal(anyone.high, deduced.high)
     assert np.array_equal(anyone.low, deduced.low)
-    loose = deduce(fractional_case(whole=False), release)
+    loose = deduce(fractional_case(integer=False), release)
     assert {cell: loose.of(cell)[1] for cell in ONLY_FRACTIONAL} == {
         c: v + 1 for c, v in ONLY_FRACTIONAL.items()
     }

@@ -100,7 +100,7 @@ def test_every_attacker_has_claims_or_needs_none() -> None:
             Problem(TABLE, levels(), attackers=Insider.knowing("x", TABLE, {0: (100, 100)})),
             "attackers differ",
         ),
-        (Problem(replace(TABLE, whole=False), levels()), "says that cells are counts"),
+        (Problem(replace(TABLE, integer=False), levels()), "says that cells are counts"),
         (
             Problem(Table.from_array([[10, 20], [30, 40]], codes=[["1", "2"], ["b", "a"]]), levels()),
             "cells differ, or stand in another order",

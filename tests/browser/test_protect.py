@@ -56,7 +56,7 @@ def test_wrong_input_is_told_at_the_field_and_nothing_runs(page: Page) -> None:
     go(page, "protect")
     page.get_by_test_id("method-rounding").click()
     page.get_by_test_id("option-steps").fill("a few")
-    expect(page.get_by_text("must be a whole number, not 'a few'").first).to_be_visible()
+    expect(page.get_by_text("must be an integer, not 'a few'").first).to_be_visible()
     expect(page.get_by_test_id("run")).to_be_disabled()
     page.get_by_test_id("option-steps").fill("0")
     page.get_by_test_id("option-power").fill("0.5")
@@ -73,7 +73,7 @@ def test_what_is_typed_in_the_first_moment_of_a_form_stays(page: Page) -> None:
     go(page, "protect")
     page.evaluate(type_at_once("option-steps", "a few"))
     page.get_by_test_id("method-rounding").click()
-    expect(page.get_by_text("must be a whole number, not 'a few'").first).to_be_visible()
+    expect(page.get_by_text("must be an integer, not 'a few'").first).to_be_visible()
     expect(page.get_by_test_id("option-steps")).to_have_value("a few")
 
 

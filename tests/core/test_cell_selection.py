@@ -28,7 +28,7 @@ WAYS: dict[str, Callable[[Any], Mask]] = {
     "must_hide": lambda cells: tc.Problem(TABLE, tc.Marked([]), must_hide=cells).must_hide,
     "must_publish": lambda cells: tc.Problem(TABLE, tc.Marked([]), must_publish=cells).must_publish,
     "Marked": lambda cells: tc.Marked(cells).levels(TABLE).sensitive,
-    "Exempt": lambda cells: Exempt(tc.Threshold(100), cells).exempted(TABLE),
+    "Exempt": lambda cells: Exempt(tc.Threshold(100), cells).exempt_cells(TABLE),
     "Release.suppress": lambda cells: tc.Release.suppress(TABLE, cells).changed,
     "primary": lambda cells: tc.Release.suppress(TABLE, MASK, primary=cells).primary,
     "intervals": lambda cells: tc.Release.intervals(TABLE, cells, TABLE.units - 1, TABLE.units + 1).changed,

@@ -320,9 +320,9 @@ def test_counts_refuse_fractions_and_numbers_have_limits() -> None:
 
 def test_counts_or_amounts() -> None:
     table = matrix([1, 2])
-    assert table.whole
+    assert table.integer
     amounts = as_counts(table, False)
-    assert not amounts.whole
+    assert not amounts.integer
     with pytest.raises(InputError, match="no integers"):
         as_counts(matrix([1.5, 2]), True)
 

@@ -39,7 +39,7 @@ def test_every_kind_of_frame_gives_the_same_table(kind: str) -> None:
     assert len(table) == 9
     assert table.values[table.find("Total", "Total")] == 100.75
     assert table.values[table.find("N", "Total")] == 30.5
-    assert (table.decimals, table.whole) == (2, False)
+    assert (table.decimals, table.integer) == (2, False)
     hidden = table.find("N", "small")
     rows = Release.suppress(table, np.array([hidden])).to_arrow().to_pylist()
     assert list(rows[0]) == ["region", "size", "mark", "low", "high", "value"]
@@ -112,11 +112,11 @@ def test_number_codes_are_text_even_after_gaps_made_them_floats() -> None:
 
 def test_counts_alone_are_a_table_of_counts() -> None:
     table = Table.from_frame(pd.DataFrame({"r": ["a", "b"], "freq": [1, 2]}), ["r"], count="freq")
-    assert table.whole
+    assert table.integer
     assert table.count is not None
     assert table.count[table.find("Total")] == 3
     money = Table.from_frame(pd.DataFrame({"r": ["a"], "v": [5], "n": [2]}), ["r"], value="v", count="n")
-    assert not money.whole
+    assert not money.integer
 
 
 def test_missing_values_are_worked_out_from_totals_or_refused() -> None:

@@ -27,7 +27,7 @@ def test_equations_by_label_and_by_position_are_the_same() -> None:
         assert np.array_equal(other.units, named.units)
     assert named.find("women") == 4
     assert listed.find("4") == 4
-    assert named.whole
+    assert named.integer
 
 
 def test_the_whole_way_on_a_general_table() -> None:
@@ -43,7 +43,7 @@ def test_the_whole_way_on_a_general_table() -> None:
 def test_constants_and_decimals_are_exact() -> None:
     table = tc.Table.from_equations([0.1, 0.2], [({0: 1, 1: 2}, 0.5)])
     assert (table.decimals, table.equations.rhs.tolist(), table.units.tolist()) == (1, [5], [1, 2])
-    assert not table.whole
+    assert not table.integer
     with pytest.raises(NotAdditiveError):
         tc.Table.from_equations([0.1, 0.2], [({0: 1, 1: 2}, 0.4)])
     with pytest.raises(NotAdditiveError, match="cell Total"):

@@ -28,7 +28,7 @@ def by_kind() -> Table:
 def test_shared_margins_are_one_cell() -> None:
     table = link({"size": by_size(), "kind": by_kind()})
     assert len(table) == 9 + 9 - 3
-    assert (table.decimals, table.whole) == (1, False)
+    assert (table.decimals, table.integer) == (1, False)
     # Each table has six sums of its own; that of the regions' margins is in both.
     assert len(table.equations) == 6 + 6 - 1
     assert table.values[table.find(region="1")] == 3
@@ -111,7 +111,9 @@ def test_contributors_are_matched_by_name_and_counts_merged() -> None:
             who[cell, 0] = owner
             amounts[cell, 0] = 5 if owner == 0 else 2
         people = Contributions(amounts, who, base.units.copy(), names)
-        return Table(base.structure, base.units, whole=True, count=np.array([3, 2, 1]), contributions=people)
+        return Table(
+            base.structure, base.units, integer=True, count=np.array([3, 2, 1]), contributions=people
+        )
 
     table = link(
         {"a": with_people([5, 2], "r", ["ann", "bob"]), "b": with_people([5, 2], "s", ["ann", "eve"])}

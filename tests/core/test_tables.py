@@ -186,9 +186,9 @@ def test_a_total_too_large_to_be_exact_is_refused() -> None:
 def test_counts_are_whole_numbers() -> None:
     with pytest.raises(InputError, match=r"no integers.*Correct them, or say that they are amounts"):
         Table.from_array([[0.5, 1.5], [2.5, 3.5]], counts=True)
-    assert Table.from_array([[1.0, 2.0]]).whole
-    assert not Table.from_array([[1.5, 2.0]]).whole
-    assert not Table.from_array([[-1, 2]]).whole
+    assert Table.from_array([[1.0, 2.0]]).integer
+    assert not Table.from_array([[1.5, 2.0]]).integer
+    assert not Table.from_array([[-1, 2]]).integer
     assert Table.from_array([[1, 2]], decimals=1, counts=True).unit == 10
 
 

@@ -54,11 +54,11 @@ def test_usual_parameters_are_not_refused() -> None:
 @pytest.mark.parametrize("rule", [tc.PPercent(10), tc.Dominance(1, 75), tc.Threshold(2)])
 def test_a_misspelt_waiver_gets_a_warning(rule: tc.Rule) -> None:
     with pytest.warns(TacitaWarning, match=r"called 'Mayer' \(did you mean 'Meyer'\?\), so this waiver"):
-        problem = tc.Problem(TABLE, rule.waived_by(["Mayer", "Weber"]) | tc.Marked([("S",)]))
+        problem = tc.Problem(TABLE, rule.with_consent(["Mayer", "Weber"]) | tc.Marked([("S",)]))
     assert any("Mayer" in text and "Weber" not in text for text in problem.warnings)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert tc.Problem(TABLE, rule.waived_by(["Meyer", "Weber"])).warnings == ()
+        assert tc.Problem(TABLE, rule.with_consent(["Meyer", "Weber"])).warnings == ()
 
 
 def test_waivers_of_a_table_without_names_get_a_warning() -> None:

@@ -21,7 +21,7 @@ from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.engine.search.incumbent import NOISE, ROUGH, ReleaseSearch
 
 
-def model(cost: list[float], whole: list[bool] | None = None, constant: float = 0.0) -> Model:
+def model(cost: list[float], integer: list[bool] | None = None, constant: float = 0.0) -> Model:
     """Binary variables (or continuous ones) with these costs; the table behind them plays no part."""
     table = Table.from_array(np.array([[3, 4], [5, 6]]))
     problem = Problem(table, Levels.of(np.arange(len(table)) == 0, upper=1, lower=1))
@@ -31,7 +31,7 @@ def model(cost: list[float], whole: list[bool] | None = None, constant: float = 
         cost=np.array(cost, dtype=float),
         lower=np.zeros(n),
         upper=np.ones(n),
-        integer=np.ones(n, dtype=bool) if whole is None else np.array(whole),
+        integer=np.ones(n, dtype=bool) if integer is None else np.array(integer),
         rows=csr_array((0, n)),
         row_lower=np.zeros(0),
         row_upper=np.zeros(0),
@@ -43,8 +43,8 @@ def model(cost: list[float], whole: list[bool] | None = None, constant: float = 
     )
 
 
-def search(cost: list[float], whole: list[bool] | None = None, constant: float = 0.0) -> ReleaseSearch:
-    return ReleaseSearch(model(cost, whole, constant), Run())
+def search(cost: list[float], integer: list[bool] | None = None, constant: float = 0.0) -> ReleaseSearch:
+    return ReleaseSearch(model(cost, integer, constant), Run())
 
 
 def losses(m: Model) -> np.ndarray:
@@ -75,8 +75,8 @@ def test_grain_divides_every_cost(cost: list[float], grain: float) -> None:
 
 
 def test_costs_of_variables_that_are_not_whole_have_no_grain() -> None:
-    assert search([2, 4], whole=[True, False]).grain == 0.0
-    assert search([2, 0], whole=[True, False]).grain == 2.0
+    assert search([2, 4], integer=[True, False]).grain == 0.0
+    assert search([2, 0], integer=[True, False]).grain == 2.0
 
 
 @given(st.lists(st.one_of(st.integers(0, 50), st.decimals(0, 20, places=2)), min_size=1, max_size=5))
@@ -189,7 +189,7 @@ def test_variables_are_fixed_where_bound_and_reduced_cost_reach_the_incumbent() 
 
 
 def test_what_is_at_one_or_not_whole_or_free_of_charge_is_not_fixed() -> None:
-    s = search([6, 10, 4, 2], whole=[True, False, True, True])
+    s = search([6, 10, 4, 2], integer=[True, False, True, True])
     s.lower[2] = 1.0
     s.offer(np.array([0.0, 0.0, 1.0, 0.0]))
     assert s.fix_by_reduced_cost(4.0, np.array([9.0, 9.0, 9.0, 0.0])) == 1

@@ -29,7 +29,7 @@ def test_the_sizes_of_the_thesis() -> None:
     for rows, columns in ((3, 4), (10, 15), (20, 30), (50, 75), (100, 120)):
         table = example(f"thesis-{rows}x{columns}").table
         assert len(table) == (rows + 1) * (columns + 1)
-        assert not table.whole
+        assert not table.integer
 
 
 def test_what_is_said_about_them() -> None:

@@ -41,7 +41,7 @@ def read(path: Path, text: str) -> Problem:
 def test_every_field_is_read(path: Path) -> None:
     problem = read(path, GOOD)
     assert problem.table.units.tolist() == [12, 5, 7, 0]
-    assert problem.table.whole
+    assert problem.table.integer
     assert problem.sensitive.tolist() == [1]
     levels = problem.levels
     assert (levels.lower[1], levels.upper[1], levels.sliding[1]) == (2, 3, 4)
@@ -60,7 +60,7 @@ def test_line_breaks_fall_where_they_like(path: Path) -> None:
 
 def test_decimals_of_levels_and_bounds_make_the_table_finer(path: Path) -> None:
     problem = read(path, GOOD.replace("0 100 2 3 4", "0 100.5 2.25 3 4"))
-    assert (problem.table.decimals, problem.table.whole) == (2, False)
+    assert (problem.table.decimals, problem.table.integer) == (2, False)
     assert (problem.levels.lower[1], problem.outsider.upper[1]) == (225, 10050)
 
 
@@ -77,7 +77,7 @@ LARGE = GOOD.replace("0 12 12", "0 160000007 12").replace("1 5 5", "1 160000000 
 def test_levels_finer_than_large_values_allow_are_rounded_up_with_a_note(path: Path, level: str) -> None:
     problem = read(path, LARGE.replace("0 1e15 2 3 4", f"0 1e15 {level} {level} 4"))
     assert problem.table.decimals == 0
-    assert not problem.table.whole  # The levels are amounts, so the cells are.
+    assert not problem.table.integer  # The levels are amounts, so the cells are.
     assert (problem.levels.lower[1], problem.levels.upper[1], problem.levels.sliding[1]) == (2, 2, 4)
     (note,) = [note for note in problem.table.notes if "rounded up" in note]
     assert note.startswith(f"levels or bounds have {'10' if len(level) == 12 else 'more than 12'} decimals")

@@ -35,7 +35,7 @@ def test_a_crosstab_keeps_its_codes_and_gets_totals() -> None:
     assert [d.name for d in table.structure.dimensions] == ["region", "column"]
     assert table.values[table.find("South", "tools")] == 4
     assert table.values[table.find("Total", "Total")] == 10
-    assert table.whole
+    assert table.integer
 
 
 def test_given_totals_are_kept_and_must_be_right() -> None:

@@ -38,7 +38,7 @@ def holds(task: AdjustmentTask, z: Units) -> bool:
     )
 
 
-def program_of(task: AdjustmentTask, cost: Floats, whole: bool) -> IntegerProgram:
+def program_of(task: AdjustmentTask, cost: Floats, integer: bool) -> IntegerProgram:
     """``min cost |z|`` over the task as ``up - down``, in steps; without weights of its own."""
     n, nothing = len(task), np.zeros(task.matrix.shape[0])
     matrix = task.matrix.astype(np.float64)
@@ -54,12 +54,12 @@ def program_of(task: AdjustmentTask, cost: Floats, whole: bool) -> IntegerProgra
         csr_array(vstack([rows, above, below])),
         np.concatenate([nothing, np.zeros(2 * n)]),
         np.concatenate([nothing, np.full(2 * n, np.inf)]),
-        np.concatenate([np.full(n, whole), np.zeros(n, dtype=bool)]),
+        np.concatenate([np.full(n, integer), np.zeros(n, dtype=bool)]),
     )
 
 
-def point_of(task: AdjustmentTask, cost: Floats, whole: bool = False) -> Floats | None:
-    found = solve_mip(program_of(task, cost, whole), Run())
+def point_of(task: AdjustmentTask, cost: Floats, integer: bool = False) -> Floats | None:
+    found = solve_mip(program_of(task, cost, integer), Run())
     if found.status is Ended.INFEASIBLE:
         return None
     return found.point[: len(task)] * task.step
@@ -67,7 +67,7 @@ def point_of(task: AdjustmentTask, cost: Floats, whole: bool = False) -> Floats 
 
 def corner(task: AdjustmentTask, draw: np.random.Generator) -> Floats | None:
     """A vertex of the relaxation in a random direction."""
-    program = program_of(task, np.zeros(len(task)), whole=False)
+    program = program_of(task, np.zeros(len(task)), integer=False)
     cost = np.concatenate([draw.normal(size=len(task)), np.full(len(task), 1e-3)])
     found = solve_mip(replace(program, cost=cost), Run())
     return None if found.status is Ended.INFEASIBLE else found.point[: len(task)] * task.step
@@ -113,7 +113,7 @@ def test_holds_wherever_whole_numbers_exist(
         return
     part = draw.dirichlet(np.ones(3))
     z = sum(p * c for p, c in zip(part, corners, strict=True)) + draw.normal(0.0, 1e-9, len(task))
-    best = point_of(task, np.zeros(len(task)), whole=True)
+    best = point_of(task, np.zeros(len(task)), integer=True)
     if best is None:
         with pytest.raises(InfeasibleError, match="too tight for integers"):
             round_to_steps(task, z, structure, Run())
@@ -265,7 +265,7 @@ def test_statistics_are_kept_as_well_as_steps_allow() -> None:
     task = some_task(table, draw, 1, "l1", 0.0)
     row = csr_array(draw.uniform(-1.0, 1.0, (1, len(table))))
     side = SideConstraints(row, np.array([-0.05]), np.array([0.05]))
-    program = program_of(task, task.weight, whole=False)
+    program = program_of(task, task.weight, integer=False)
     kept = csr_array(hstack([row, csr_array((1, len(table)))]))
     z = solve_mip(
         replace(

@@ -228,7 +228,7 @@ def test_time_is_over_before_it_began() -> None:
         Suppression().protect(figure_1(), Run(time_limit=0.0))
 
 
-# ---------------------------------------------------------------------- whole numbers
+# ---------------------------------------------------------------------- integers
 
 
 def fractions(room: int, may_hide_all: bool) -> tc.Problem:
@@ -369,7 +369,7 @@ def test_no_pattern_of_the_model_is_cheaper(problem: Problem, random: Random) ->
     assert release.outcome.loss == pytest.approx(problem.cost[release.changed].sum())
     assert release.outcome.loss >= expected - 1e-6
     if release.outcome.loss > expected + 1e-6 * max(1.0, expected):
-        assert problem.table.whole
+        assert problem.table.integer
     assert method.at_most is None or release.changed.sum() <= method.at_most
 
 

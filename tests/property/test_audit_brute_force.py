@@ -59,7 +59,7 @@ def test_deduced_intervals_are_the_brute_force_ones(data: st.DataObject) -> None
 def test_exposed_without_the_truth_is_what_the_outsider_deduces(data: st.DataObject) -> None:
     problem = data.draw(problems(insiders=0))
     release = data.draw(releases(problem))
-    anyone = expose(release, problem.outsider.lower, problem.outsider.upper, whole=True)
+    anyone = expose(release, problem.outsider.lower, problem.outsider.upper, integer=True)
     outsider = deduce(problem, release)
     assert np.array_equal(anyone.cells, outsider.cells)
     assert np.array_equal(anyone.low, outsider.low)

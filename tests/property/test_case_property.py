@@ -77,7 +77,7 @@ class Model:
     trees: tuple[Hierarchy, ...]
     names: tuple[str, ...]
     leaves: Mapping[Key, int]
-    whole: bool
+    integer: bool
     decimals: int
     decisions: Mapping[Key, Decision]
     told: Mapping[Key, Told] | None
@@ -96,7 +96,7 @@ class Model:
         made = build_table(
             dimensions, np.array(codes, dtype=np.int32), units, self.decimals, compute_totals=True
         )
-        return replace(made, whole=self.whole)
+        return replace(made, integer=self.integer)
 
     def problem(self) -> tc.Problem:
         table = self.table
@@ -294,13 +294,13 @@ def rename_dimension(case: Case, model: Model, data: st.DataObject) -> tuple[Cas
 
 
 def other_kind(case: Case, model: Model, data: st.DataObject) -> tuple[Case, Model]:
-    whole = data.draw(st.booleans()) and not case.table.decimals
-    return case.with_table(as_counts(case.table, whole)), replace(model, whole=whole)
+    integer = data.draw(st.booleans()) and not case.table.decimals
+    return case.with_table(as_counts(case.table, integer)), replace(model, integer=integer)
 
 
 def finer(case: Case, model: Model, data: st.DataObject) -> tuple[Case, Model]:
     decimals = case.table.decimals + 1
-    if model.whole or decimals > 2:
+    if model.integer or decimals > 2:
         return case, model
     return case.with_table(case.table.with_decimals(decimals)), replace(model, decimals=decimals)
 
@@ -377,7 +377,7 @@ def seen(put: Callable[[], tc.Problem]) -> Any:
         problem.must_hide,
     )
     cells = {table.name(i): tuple(column[i] for column in columns) for i in range(len(table))}
-    return cells, table.whole, table.decimals, problem.attackers
+    return cells, table.integer, table.decimals, problem.attackers
 
 
 @given(models(), st.data())

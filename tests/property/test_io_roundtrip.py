@@ -86,8 +86,8 @@ def test_problems_as_jj(table: Table, data: st.DataObject) -> None:
     problem = Problem(table, levels, attackers=Outsider(np.zeros(n, np.int64), upper), cost="unit")
     with tempfile.TemporaryDirectory() as folder:
         path = write_jj(problem, Path(folder) / "case.jj")
-        back = read_jj(path, decimals=table.decimals, counts=table.whole)
-    same(back.table, table, "units decimals whole")
+        back = read_jj(path, decimals=table.decimals, counts=table.integer)
+    same(back.table, table, "units decimals integer")
     same(back.table.equations, table.equations, "starts cells coefficients rhs")
     same(back.levels, levels, "sensitive lower upper sliding")
     same(back.outsider, problem.outsider, "lower upper")
@@ -111,9 +111,14 @@ FRAMES: dict[str, Callable[[Table], Any]] = {
 def test_tables_as_frames(table: Table, kind: str) -> None:
     names = [d.name for d in table.structure.dimensions]
     back = Table.from_frame(
-        FRAMES[kind](table), names, value="value", totals="given", decimals=table.decimals, counts=table.whole
+        FRAMES[kind](table),
+        names,
+        value="value",
+        totals="given",
+        decimals=table.decimals,
+        counts=table.integer,
     )
-    same(back, table, "units decimals whole")
+    same(back, table, "units decimals integer")
     assert [back.name(c) for c in range(len(back))] == [table.name(c) for c in range(len(table))]
     # Which is the total is known by its name alone.
     assert sorted(map(sorted, equation_cells(back))) == sorted(map(sorted, equation_cells(table)))
@@ -127,7 +132,7 @@ def test_wide_frames_are_the_same_tables(table: Table, split: int) -> None:
     wide = long.pivot(index=down, columns=across, values="value") if across else by_index(table)["value"]
     # Cells that are empty have no place of their own in a frame.
     assume(not wide.isna().to_numpy().any())
-    back = Table.from_frame(wide, names, totals="given", decimals=table.decimals, counts=table.whole)
+    back = Table.from_frame(wide, names, totals="given", decimals=table.decimals, counts=table.integer)
     assert back.value_name == "value"
     assert {back.structure.key(c): back.units[c] for c in range(len(back))} == {
         table.structure.key(c): table.units[c] for c in range(len(table))
@@ -141,7 +146,7 @@ def equation_cells(table: Table) -> list[list[int]]:
 @given(table=tables())
 def test_a_table_linked_with_itself_is_itself(table: Table) -> None:
     twice = link({"one": table, "two": table})
-    same(twice, table, "units decimals whole")
+    same(twice, table, "units decimals integer")
     assert len(twice.equations) == len(table.equations)
     for part in range(2):
         assert twice.to_arrow(part=part).equals(table.to_arrow())

@@ -36,7 +36,7 @@ def problems(draw: st.DrawFn) -> tc.Problem:
         for dimension, name in zip(made.structure.dimensions, names, strict=True)
     )
     random = np.random.default_rng(seed)
-    negative = not made.whole and draw(st.booleans())
+    negative = not made.integer and draw(st.booleans())
     structural = made.units == 0 if draw(st.booleans()) else None
     columns = {"weight": random.random(len(made)), "lots, of": np.arange(len(made))}
     table = replace(
@@ -126,7 +126,7 @@ def test_projects(problem: tc.Problem) -> None:
         again = project.problem()
     assert project.protect.options == {"base": 7, "power": 2.5, "weight": "cost"}
     assert (project.protect.method, project.protect.seed) == ("rounding", 5)
-    for name in ("units", "decimals", "whole"):
+    for name in ("units", "decimals", "integer"):
         assert np.array_equal(getattr(again.table, name), getattr(problem.table, name)), name
     assert again.table.structure.same_cells(problem.table.structure)
     assert (again.table.count is None) == (problem.table.count is None)

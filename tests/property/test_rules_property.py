@@ -107,7 +107,7 @@ def test_with_waivers_the_most_endangered_of_the_others_is_protected(
 ) -> None:
     """Everyone who has not consented is put in the first place in turn; all contributions are stored."""
     table = of_cells([x, [7, 7]], depth=8)
-    levels = rule.waived_by(f"0.{j}" for j in waived).levels(table)
+    levels = rule.with_consent(f"0.{j}" for j in waived).levels(table)
     needs = [
         excess(rule, [x[j], *sorted(x[:j] + x[j + 1 :], reverse=True)], sum(x))
         for j in range(len(x))
@@ -120,7 +120,7 @@ def test_with_waivers_the_most_endangered_of_the_others_is_protected(
 def test_knowing_fewer_contributions_never_asks_for_less(
     rule: Concentration, x: list[int], waived: set[int]
 ) -> None:
-    with_waivers = rule.waived_by(f"0.{j}" for j in waived)
+    with_waivers = rule.with_consent(f"0.{j}" for j in waived)
     few, all_known = (with_waivers.levels(of_cells([x, [7, 7]], depth)).upper[1] for depth in (3, 8))
     assert few >= all_known
 
@@ -272,6 +272,6 @@ def implies(strong: np.ndarray, weak: np.ndarray) -> bool:
 
 def test_a_waiver_of_an_unknown_name_changes_nothing() -> None:
     table = of_cells([[50, 3], [4, 4]], depth=2)
-    assert PPercent(10).waived_by(["nobody"]).levels(table).cells.tolist() == [1, 2]
+    assert PPercent(10).with_consent(["nobody"]).levels(table).cells.tolist() == [1, 2]
     with pytest.raises(RuleError, match="tabulate with the 3 largest"):
         PPercent(10, n=2).levels(table)

@@ -267,5 +267,5 @@ def test_a_project_that_is_opened_and_saved_asks_the_same(
         for text in case.rules:
             rule = parse_rule(text)
             assert rule in kept or any(
-                write_rule(rule.waived_by(case.specification.rules.waived)) in note for note in told
+                write_rule(rule.with_consent(case.specification.rules.waived)) in note for note in told
             ), text

@@ -147,7 +147,7 @@ def unrelated(values: list[int]) -> tc.Table:
         Equations.from_rows([], len(values)),
         tuple(map(str, range(len(values)))),
     )
-    return tc.Table(structure, np.array(values), whole=True)
+    return tc.Table(structure, np.array(values), integer=True)
 
 
 @pytest.mark.parametrize("options", [{}, {"multiples": "move"}, {"steps": 2}, {"at_most": 30}, {"power": 2}])

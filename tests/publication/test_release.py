@@ -191,7 +191,7 @@ def test_ways_to_write_an_interval(written: str) -> None:
 
 
 def test_one_sided_intervals_negative_numbers_and_decimal_commas() -> None:
-    said = parse_published(["<5", ">=100", "-3--1", "-7.5"], whole=True)
+    said = parse_published(["<5", ">=100", "-3--1", "-7.5"], integer=True)
     assert said.high.tolist() == [4, np.inf, -1, -7.5]
     assert said.low.tolist() == [-np.inf, 100, -3, -7.5]
     assert parse_published(["1,5", "[1,5...2,5]"], decimal=",").high.tolist() == [1.5, 2.5]

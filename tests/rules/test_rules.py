@@ -176,7 +176,7 @@ def test_numbers_too_wide_for_64_bits_are_still_exact() -> None:
 
 
 def test_levels_are_rounded_up_to_whole_numbers_where_cells_are() -> None:
-    table = magnitudes([86, 14], [20], decimals=1, whole=True)
+    table = magnitudes([86, 14], [20], decimals=1, integer=True)
     assert upper(Dominance(1, 85), table)[1] == 10
 
 
@@ -218,18 +218,18 @@ def test_too_few_stored_contributions_are_refused_with_the_remedy() -> None:
 def test_a_waiver_moves_protection_to_the_next_contributor() -> None:
     """Without 0.0 the protected one is 15: 10 % of 15 is less than the 5 that 80 and 15 leave."""
     table = magnitudes([80, 15, 5], [80, 79, 5])
-    rule = PPercent(10).waived_by(["0.0", "1.0"])
+    rule = PPercent(10).with_consent(["0.0", "1.0"])
     assert rule.levels(table).cells.tolist() == [2]
     assert upper(rule, table)[2] == 3  # 7.9 - 5
-    assert PPercent(10).waived_by("0.0") == PPercent(10, waivers=frozenset({"0.0"}))
+    assert PPercent(10).with_consent("0.0") == PPercent(10, waivers=frozenset({"0.0"}))
 
 
 def test_a_cell_is_safe_if_all_have_consented() -> None:
     table = magnitudes([80, 15], [30], [50, 40])
     everyone = ["0.0", "0.1", "1.0"]
-    assert PPercent(10).waived_by(everyone).levels(table).cells.tolist() == [3]
-    assert MinimumFrequency(3).waived_by(everyone).levels(table).cells.tolist() == [3]
-    both = (PPercent(10) | MinimumFrequency(3)).waived_by(everyone)
+    assert PPercent(10).with_consent(everyone).levels(table).cells.tolist() == [3]
+    assert MinimumFrequency(3).with_consent(everyone).levels(table).cells.tolist() == [3]
+    both = (PPercent(10) | MinimumFrequency(3)).with_consent(everyone)
     assert both.levels(table).cells.tolist() == [3]
 
 
@@ -237,12 +237,12 @@ def test_who_is_not_stored_is_taken_as_large_as_he_can_be() -> None:
     """Two stored, both consented; the third is at most 15 and at most the 5 that are left."""
     rule = LinearSensitivity((10, 10), 1)
     table = magnitudes([80, 15, 3, 2], depth=2)
-    assert upper(rule.waived_by(["0.0", "0.1"]), table)[1] == 10 * 5 + 10 * 80 - 100
+    assert upper(rule.with_consent(["0.0", "0.1"]), table)[1] == 10 * 5 + 10 * 80 - 100
 
 
 def test_a_frequency_rule_does_not_take_unseen_contributors_for_consenting() -> None:
     table = magnitudes([80, 15, 5], depth=2)
-    assert MinimumFrequency(4).waived_by(["0.0", "0.1"]).levels(table).cells.tolist() == [1]
+    assert MinimumFrequency(4).with_consent(["0.0", "0.1"]).levels(table).cells.tolist() == [1]
 
 
 # ---------------------------------------------------------------------- requests and marks
@@ -253,7 +253,7 @@ def test_request_needs_a_share_above_the_percentage() -> None:
     assert Request(["0.0", "1.0"], share=49).levels(table).cells.tolist() == [1]
     assert Request(["0.0"], share=0).levels(table).cells.tolist() == [0, 1]
     assert upper(Request(["0.0"], share=40, protection=10), table) == [0, 10, 0]
-    assert Request(["0.0"]).waived_by(["0.0"]).levels(table).cells.tolist() == []
+    assert Request(["0.0"]).with_consent(["0.0"]).levels(table).cells.tolist() == []
 
 
 def test_request_of_an_unknown_respondent_is_refused() -> None:
@@ -400,7 +400,7 @@ def levels_against(rule: Rule, table: Table, cell: int, rank: int) -> list[int]:
     mine = np.zeros((1, contributions.depth), dtype=bool)
     mine[0, rank] = True
     inside = Inside(np.array([cell]), contributions.values[cell, rank : rank + 1], mine)
-    return [int(level[0]) for level in rule.against(table, inside)]
+    return [int(level[0]) for level in rule.levels_against(table, inside)]
 
 
 def test_p_percent_against_each_contributor() -> None:

@@ -32,7 +32,7 @@ FOUR = ("tiwari-4", [[20, 49, 11], [9, 20, 20], [16, 32, 13]], 5)
 def audited(name: str, released: list, base: int, margins_exact: bool, rule: tc.Rule | None = None):
     """An example in tenths, so that a/2 and 2a are bounds as they stand, and its printed release."""
     printed = example(name)
-    table = replace(printed.table, whole=False).with_decimals(1)
+    table = replace(printed.table, integer=False).with_decimals(1)
     shown = tc.Table.from_array(released, counts=False).with_decimals(1)
     everyone = tc.Outsider.within(table, below=0.5, above=1.0)
     problem = tc.Problem(table, rule or printed.rule, attackers=everyone)

@@ -119,7 +119,7 @@ def test_the_loss_is_that_of_brute_force(few: int, drawn: tuple[tuple[int, ...],
 def test_without_a_point_it_says_so(way: str) -> None:
     program, planes, _ = rounding(NO_ROUNDING, base=2)
     assert np.isinf(smallest_distance(np.array(NO_ROUNDING), 2))
-    with pytest.raises(InfeasibleError, match="no whole numbers within their bounds satisfy 27 equations"):
+    with pytest.raises(InfeasibleError, match="no integers within their bounds satisfy 27 equations"):
         solve_integer_program(program, planes, Run())
 
 

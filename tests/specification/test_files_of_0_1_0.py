@@ -32,7 +32,7 @@ def test_projects_make_the_problem_that_they_made(name: str) -> None:
     problem = tc.load_project(folder / "project.toml").problem()
     expected = json.loads((folder / "expected.json").read_text("utf-8"))
     levels, everyone = problem.levels, problem.outsider
-    assert (problem.table.decimals, bool(problem.table.whole)) == (expected["dec"], expected["whole"])
+    assert (problem.table.decimals, bool(problem.table.integer)) == (expected["dec"], expected["whole"])
     for found, was in (
         (problem.table.units, "values"),
         (levels.sensitive, "sens"),

@@ -353,7 +353,7 @@ class Elsewhere(Rule):
 
 def test_consents_are_written_once_for_all_rules(tmp_path: Path) -> None:
     table = replace(example("salazar").table, count=np.arange(16) + 1)
-    rule = (tc.MinimumFrequency(4) | tc.Threshold(9)).waived_by(["Mill & Sons"])
+    rule = (tc.MinimumFrequency(4) | tc.Threshold(9)).with_consent(["Mill & Sons"])
     problem = tc.Problem(table, rule)
     assert write_project(problem, tmp_path, method="suppression").notes == ()
     rules = load_project(tmp_path / "project.toml").rules

@@ -120,7 +120,7 @@ def test_a_node_with_one_child_is_listed_and_is_the_same_cell() -> None:
 
 def test_without_value_records_are_counted() -> None:
     table = tabulate(COLUMNS, ["region", "sector"])
-    assert table.whole
+    assert table.integer
     assert value_of(table, "03", "a") == 2
     assert value_of(table, "Total", "Total") == 5
     assert table.value_name == "count"
@@ -162,7 +162,7 @@ def test_weights_expand_contributors_and_population() -> None:
 
 def test_weighted_counts_keep_the_decimals_of_weights() -> None:
     table = tabulate({"region": ["N", "S"], "weight": [1.25, 2.0]}, ["region"], weight="weight")
-    assert not table.whole
+    assert not table.integer
     assert value_of(table, "Total") == 3.25
 
 

@@ -267,7 +267,7 @@ def _make_insiders(source: _Source, groups: _Groups) -> InsiderList:
     room = value[shared] - np.maximum(lower[shared], -UNBOUNDED // 2), upper[shared] - value[shared]
     one_other = _find_one_other(contributions, count, inside, found.people[shared])
     common = np.array([levels.lower, levels.upper, levels.sliding])[:, inside.cells]
-    own = np.array(source.rule.against(table, inside)) if source.rule is not None else common.copy()
+    own = np.array(source.rule.levels_against(table, inside)) if source.rule is not None else common.copy()
     own = np.minimum(own, np.array([room[0], room[1], room[0] + room[1]]))
     exposed = one_other & ~own.any(axis=0)
     own[2, exposed] = np.minimum(table.unit, room[0] + room[1])[exposed]

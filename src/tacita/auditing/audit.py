@@ -164,9 +164,7 @@ class Audit(Framed):
         parts = [f"{n['safe']:,} safe"]
         fractional = int(((self.worst & (FRACTIONAL | UNSAFE | UNPROVEN)) == FRACTIONAL).sum())
         if fractional:
-            parts.append(
-                f"{fractional:,} of them only if an attacker does not know that cells are whole numbers"
-            )
+            parts.append(f"{fractional:,} of them only if an attacker does not know that cells are integers")
         if n["unsafe"]:
             exactly = f" ({n['exact']:,} disclosed exactly)" if n["exact"] else ""
             parts.append(f"{n['unsafe']:,} UNSAFE{exactly}")

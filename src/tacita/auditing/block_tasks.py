@@ -97,7 +97,7 @@ class BlockTask:
     high: Units
     common: Targets
     insiders: InsiderKnowledge
-    whole: bool
+    integer: bool
     run: Run
 
 
@@ -167,7 +167,7 @@ class AuditPlan:
             targets = self._make_targets(common.cells[at], levels[:, at])
             if targets.columns.size or insiders.own_who.size:
                 low, high = self.low[block.cells], self.high[block.cells]
-                tasks.append(BlockTask(block, low, high, targets, insiders, self.problem.table.whole, run))
+                tasks.append(BlockTask(block, low, high, targets, insiders, self.problem.table.integer, run))
         return tasks
 
     def _sort_by_block(self, cells: Cells) -> tuple[Cells, Cells]:

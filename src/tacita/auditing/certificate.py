@@ -80,7 +80,7 @@ def describe_case(problem: Problem, earlier: Sequence[Release] = ()) -> dict[str
     cells, coefficients = equations.cells.tolist(), equations.coefficients.tolist()
     return {
         "decimals": table.decimals,
-        "whole": table.whole,
+        "whole": table.integer,
         **_describe_rows(table.structure),
         "values": table.units.tolist(),
         "equations": [

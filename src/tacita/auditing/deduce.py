@@ -93,7 +93,7 @@ def deduce(
     free = peel(table.equations, low < high)
     rhs = np.zeros(len(table.equations), dtype=np.int64)
     low, high = np.where(free, low, 0), np.where(free, high, 0)
-    ends = _find_ends(table.equations, rhs, low, high, requested, table.whole, run)
+    ends = _find_ends(table.equations, rhs, low, high, requested, table.integer, run)
     units = (table.units[hidden] + table.unit * end[hidden] for end in ends)
     return Deduction(table.structure, hidden, *(_to_values(end, table.decimals) for end in units))
 
@@ -102,7 +102,7 @@ def expose(
     release: Release,
     lower: ArrayLike | None = 0.0,
     upper: ArrayLike | None = None,
-    whole: bool = False,
+    integer: bool = False,
     run: Run | None = None,
 ) -> Deduction:
     """Return what anyone can deduce from a release, without the true table.
@@ -111,7 +111,7 @@ def expose(
     ----------
     lower, upper
         What readers know of every cell beforehand (numbers, or one per cell; None: nothing).
-    whole
+    integer
         Readers know that cells are integers.
 
     Raises
@@ -125,7 +125,7 @@ def expose(
         -np.inf if lower is None else lower, np.inf if upper is None else upper, release.decimals
     )
     low, high = np.maximum(release.low, known[0]), np.minimum(release.high, known[1])
-    unit = 10**release.decimals if whole else 1
+    unit = 10**release.decimals if integer else 1
     low = np.where(low <= -UNBOUNDED, low, -(-low // unit))
     high = np.where(high >= UNBOUNDED, high, high // unit)
     if (wrong := np.flatnonzero(low > high)).size:
@@ -136,7 +136,7 @@ def expose(
     equations = structure.equations
     rhs = equations.rhs // unit - np.asarray(equations.matrix @ np.where(low < high, 0, low))
     requested = release.low < release.high
-    ends = _find_ends(equations, rhs, low, high, requested, whole, run)
+    ends = _find_ends(equations, rhs, low, high, requested, integer, run)
     hidden = np.flatnonzero(requested)
     return Deduction(structure, hidden, *(_to_values(unit * end[hidden], release.decimals) for end in ends))
 
@@ -147,12 +147,12 @@ def _to_values(units: Floats, decimals: int) -> Floats:
 
 
 def _find_ends(
-    equations: Equations, rhs: Units, low: Units, high: Units, requested: Mask, whole: bool, run: Run
+    equations: Equations, rhs: Units, low: Units, high: Units, requested: Mask, integer: bool, run: Run
 ) -> tuple[Floats, Floats]:
     """Return the smallest and largest value of each requested cell; other entries are bounds."""
     least, most = low.astype(np.float64), high.astype(np.float64)
     questions = [
-        ExtremeQuestion(block, low[block.cells], high[block.cells], whole, columns, run)
+        ExtremeQuestion(block, low[block.cells], high[block.cells], integer, columns, run)
         for block in make_blocks(equations, low < high, rhs)
         if (columns := np.flatnonzero(requested[block.cells])).size
     ]

@@ -153,13 +153,13 @@ class MovePool:
         Number of columns of the block.
     watched
         Columns under which moves are listed.
-    whole
+    integer
         Cells are counts: only integer moves prove anything.
     """
 
-    def __init__(self, columns: int, watched: Mask, whole: bool) -> None:
+    def __init__(self, columns: int, watched: Mask, integer: bool) -> None:
         self.moves: list[tuple[Cells, Units, int]] = []
-        self._whole = whole
+        self._integer = integer
         self._watched = watched
         self._under: dict[int, list[tuple[int, int]]] = {}
         self._best: dict[int, tuple[Floats, Cells]] = {
@@ -173,7 +173,7 @@ class MovePool:
         moved = np.flatnonzero(numerators)
         number = len(self.moves)
         self.moves.append((moved, numerators[moved], denominator))
-        if self._whole and denominator > 1:
+        if self._integer and denominator > 1:
             return
         for sign, (reach, by) in self._best.items():
             distance = sign * numerators[moved] / denominator

@@ -61,7 +61,7 @@ class Examiner:
         self.task = task
         self.low, self.high = task.low.copy(), task.high.copy()
         self.scale = _choose_scale(task)
-        self.pool = MovePool(task.block.cells.size, _find_watched(task), task.whole)
+        self.pool = MovePool(task.block.cells.size, _find_watched(task), task.integer)
         self.result = BlockResult(task.block.cells, moves=self.pool.moves)
         self._session: Session | None = None
         self._columns = to_columns(task.block)
@@ -83,7 +83,7 @@ class Examiner:
                 run, matrix = self.task.run, self.task.block.matrix
                 point = self.short_moves.find(p, sign, level, self.low, self.high, run, nearby=True)
                 exact = None if point is None else snap(matrix, self.low, self.high, point)
-                if exact is None or (self.task.whole and exact[1] > 1):
+                if exact is None or (self.task.integer and exact[1] > 1):
                     continue
                 if sign * int(exact[0][p]) >= level * exact[1]:
                     by[t] = len(self.pool.moves)
@@ -138,7 +138,7 @@ class Examiner:
             down = self._find_reach(p, -1, max(lower, sliding - int(up.proven)), far, down)
         if up.proven + down.proven < sliding <= up.claimed + down.claimed:
             up, down = self._both_ends(p, sliding, up, down)
-        return _find_bits(down, up, lower, upper, sliding, self.task.whole), down, up
+        return _find_bits(down, up, lower, upper, sliding, self.task.integer), down, up
 
     def _prove_jointly(self, targets: Targets) -> None:
         """Add moves to the pool that prove many targets at once, where there are many."""
@@ -160,7 +160,7 @@ class Examiner:
                     self.task.run,
                 )
                 exact = None if point is None else snap(matrix, self.low, self.high, point * self.scale)
-                if exact is None or (self.task.whole and exact[1] > 1):
+                if exact is None or (self.task.integer and exact[1] > 1):
                     return
                 self.pool.add(*exact)
                 before = left.size
@@ -229,7 +229,7 @@ class Examiner:
         )
         if exact is not None:
             self.pool.add(*exact)
-        if not self.task.whole or (exact is not None and exact[1] == 1):
+        if not self.task.integer or (exact is not None and exact[1] == 1):
             return False
         status, integers = self._find_integer_move(p, sign, level)
         if integers is not None:
@@ -257,7 +257,7 @@ class Examiner:
         elimination.
         """
         fractional = False
-        if self.task.whole:
+        if self.task.integer:
             status, integers = self._solve_integer(self.low, self.high, p, sign)
             fractional = status is Ended.OPTIMAL
             exact = None if integers is None else (integers, 1)
@@ -339,7 +339,7 @@ def _find_watched(task: BlockTask) -> Mask:
     return watched
 
 
-def _find_bits(down: Reach, up: Reach, lower: int, upper: int, sliding: int, whole: bool) -> int:
+def _find_bits(down: Reach, up: Reach, lower: int, upper: int, sliding: int, integer: bool) -> int:
     """Return the bits of one target. What only the solver claims is unproven, never safe."""
     bits = 0
     unknown = any(reach.optimum is not None and np.isnan(reach.optimum) for reach in (down, up))
@@ -355,7 +355,7 @@ def _find_bits(down: Reach, up: Reach, lower: int, upper: int, sliding: int, who
         elif claimed < level - 1e-6 * max(1.0, level):
             bits |= bit
         else:
-            bits |= FRACTIONAL if whole and (up.fractional or down.fractional) else UNPROVEN
+            bits |= FRACTIONAL if integer and (up.fractional or down.fractional) else UNPROVEN
     if bits and not unknown and up.claimed <= 1e-6 and down.claimed <= 1e-6:
         bits |= EXACT
     return bits
@@ -373,7 +373,7 @@ def _choose_scale(task: BlockTask) -> float:
 
     Counts are not scaled: their moves are integers in the solver too.
     """
-    if task.whole:
+    if task.integer:
         return 1.0
     finite = [np.abs(b[np.abs(b) < UNBOUNDED]).max(initial=0) for b in (task.low, task.high)]
     return float(10.0 ** max(0.0, np.ceil(np.log10(max(1.0, float(max(finite))))) - 7.0))

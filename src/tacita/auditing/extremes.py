@@ -37,7 +37,7 @@ class ExtremeQuestion:
     block: Block
     low: Units
     high: Units
-    whole: bool
+    integer: bool
     columns: Cells
     run: Run
 
@@ -60,7 +60,7 @@ class _ExtremeSearch:
         self.question = question
         self.low, self.high = exact.to_floats(question.low, 0), exact.to_floats(question.high, 0)
         largest = max(float(np.abs(b[np.isfinite(b)]).max(initial=0.0)) for b in (self.low, self.high))
-        self.scale = 1.0 if question.whole else 10.0 ** max(0.0, np.ceil(np.log10(max(1.0, largest))) - 7.0)
+        self.scale = 1.0 if question.integer else 10.0 ** max(0.0, np.ceil(np.log10(max(1.0, largest))) - 7.0)
         self.matrix = to_columns(question.block)
         self.rhs = question.block.rhs.astype(np.float64)
         low, high = self.low / self.scale, self.high / self.scale
@@ -86,7 +86,7 @@ class _ExtremeSearch:
             return sign * float("inf")
         if answer.status is Ended.STOPPED:
             return float("nan")
-        if self.question.whole and not _is_integer(answer.point):
+        if self.question.integer and not _is_integer(answer.point):
             # The optimum may be an integer that only fractional tables attain.
             return self._solve_integer(column, sign)
         value = answer.value * self.scale
@@ -103,7 +103,7 @@ class _ExtremeSearch:
                 "no table satisfies the equations and all that is published: the release contradicts itself "
                 f"(among {pluralize(self.low.size, 'connected cell')})"
             )
-        if answer.status is Ended.OPTIMAL and (not self.question.whole or _is_integer(answer.point)):
+        if answer.status is Ended.OPTIMAL and (not self.question.integer or _is_integer(answer.point)):
             self._record(answer.point * self.scale)
         return answer
 

@@ -173,7 +173,7 @@ def pose_problem(path: Path, flags: CaseFlags, specification: Specification | No
     specification = specification or flags.specify(path)
     found = specification.case()
     table = found.table if isinstance(found, Problem) else found
-    recognised = table.whole and flags.counts is None and table.count is None
+    recognised = table.integer and flags.counts is None and table.count is None
     if recognised and find_project(path) is None and has_columns(path):
         # That cells are integers stops attackers, and may be counted on only if everyone knows it.
         print_notes("values are integers and were taken as counts; say --magnitudes if they are amounts")

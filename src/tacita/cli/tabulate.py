@@ -99,7 +99,7 @@ def tabulate(
                 "cells": len(table),
                 "equations": len(table.equations),
                 "decimals": table.decimals,
-                "counts": table.whole,
+                "counts": table.integer,
                 "dimensions": dimensions,
                 "notes": list(table.notes),
             }

@@ -124,7 +124,7 @@ def parse_entries(table: Table, texts: Sequence[str]) -> tuple[Units, int]:
     for number, needed, text in zip(numbers, places, texts, strict=True):
         if needed > MOST_DECIMALS:
             raise InputError(f"'{text}' has more than {MOST_DECIMALS} decimals", remedy="round it")
-        if table.whole and needed:
+        if table.integer and needed:
             raise InputError(
                 f"'{text}' is no integer, and the cells of this table are counts",
                 remedy="write an integer, or say that the values are amounts",
@@ -150,7 +150,7 @@ def _choose_decimal_sign(table: Table, texts: Sequence[str]) -> str:
         return next(iter(found), ".")
     first = numbers[0]
     written = "." if "." in first else ","
-    if table.whole:
+    if table.integer:
         return OTHER_SIGN[written]
     if written == "." and table.decimals >= 3:
         return "."

@@ -38,7 +38,7 @@ def example(name: str) -> Problem:
 def _draw_thesis_table(rows: int, columns: int, sensitive: int) -> Problem:
     """Return integer amounts between 1 and 999 with so many sensitive cells, from a fixed seed."""
     drawn = draw_problem((rows, columns), "uniform", sensitive=sensitive, seed=rows)
-    return Problem(replace(drawn.table, whole=False), drawn.levels)
+    return Problem(replace(drawn.table, integer=False), drawn.levels)
 
 
 def _thesis_example(rows: int, columns: int, sensitive: int) -> Example:

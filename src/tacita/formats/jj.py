@@ -54,12 +54,12 @@ def read_jj(
         largest = float(max(np.abs(value).max(initial=0.0), np.abs(file.rhs).max(initial=0.0)))
         needed, notes = choose_decimals(own, largest, marks) if decimals is None else (decimals, ())
         # Levels with decimals speak of amounts, also where they had to be rounded.
-        whole = needed == 0 and not notes if counts is None else counts
+        integer = needed == 0 and not notes if counts is None else counts
         table = Table(
             _build_structure(file, needed),
             exact.to_units(value, needed),
             needed,
-            whole=whole,
+            integer=integer,
             count=count,
             holding_count=holding_count,
             notes=notes,

@@ -89,7 +89,7 @@ def build_problem(
     status = np.char.lower(np.char.strip(marks.status.astype(np.str_)))
     _refuse_unknown(table, status)
     rounded: tuple[str, ...] = ()
-    if finer and not table.whole:
+    if finer and not table.integer:
         decimals, rounded = choose_decimals(
             table.decimals, float(np.abs(table.values).max(initial=0.0)), marks
         )

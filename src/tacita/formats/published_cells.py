@@ -65,12 +65,12 @@ def format_cells(release: Release, primary: str, secondary: str) -> list[str]:
     return texts
 
 
-def parse_published(texts: list[str], decimal: str = ".", whole: bool = False) -> PublishedTexts:
-    """Return the meaning of many texts; with ``whole`` values ``<5`` means at most 4."""
+def parse_published(texts: list[str], decimal: str = ".", integer: bool = False) -> PublishedTexts:
+    """Return the meaning of many texts; with ``integer`` values ``<5`` means at most 4."""
     written = [text.strip().lower() for text in texts]
     beside = [_BESIDE.match(text) for text in written]
     meanings = [
-        _parse_text(text if more is None else more[1], decimal, whole)
+        _parse_text(text if more is None else more[1], decimal, integer)
         for text, more in zip(written, beside, strict=True)
     ]
     known = [entry if entry is not None else (Mark.SUPPRESSED, -np.inf, np.inf, False) for entry in meanings]
@@ -84,7 +84,7 @@ def parse_published(texts: list[str], decimal: str = ".", whole: bool = False) -
     )
 
 
-def _parse_text(text: str, decimal: str, whole: bool) -> _Meaning | None:
+def _parse_text(text: str, decimal: str, integer: bool) -> _Meaning | None:
     if text in SUPPRESSED:
         return Mark.SUPPRESSED, -np.inf, np.inf, text in PRIMARY
     if decimal == ",":
@@ -94,7 +94,7 @@ def _parse_text(text: str, decimal: str, whole: bool) -> _Meaning | None:
     if (between := _BETWEEN.match(text) or _BRACKETS.match(text)) is not None:
         return Mark.INTERVAL, float(between[1]), float(between[2]), False
     if (side := _ONE_SIDED.match(text)) is not None:
-        end, step = float(side[2]), 1.0 if whole and side[1] in "<>" else 0.0
+        end, step = float(side[2]), 1.0 if integer and side[1] in "<>" else 0.0
         if side[1] in ("<", "<=", "≤"):
             return Mark.INTERVAL, -np.inf, end - step, False
         return Mark.INTERVAL, end + step, np.inf, False

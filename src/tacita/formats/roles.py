@@ -111,7 +111,7 @@ def _find_dimensions(
                 _refuse_formatted(source, name)
             dimensions.append(name)
         elif "value" in named:
-            if not holds_numbers(source, name, whole=True):
+            if not holds_numbers(source, name, integer=True):
                 raise FormatError(
                     f"column '{name}' holds numbers, but which?",
                     place=path,
@@ -139,18 +139,18 @@ def _refuse_formatted(source: Columns, name: str) -> None:
         )
 
 
-def holds_numbers(source: Columns, name: str, whole: bool = False) -> bool:
+def holds_numbers(source: Columns, name: str, integer: bool = False) -> bool:
     """Return whether a column holds nothing but numbers, or nothing but integers if these are to be
-    ``whole``.
+    ``integer``.
     """
     column = source.column(name)
     if is_text(column.type):
         sign = "," if source.decimal == "," else r"\."
-        pattern = r"^\s*[+-]?\d+\s*$" if whole else rf"^\s*([+-]?\d+({sign}\d*)?([eE][+-]?\d+)?|nan)?\s*$"
+        pattern = r"^\s*[+-]?\d+\s*$" if integer else rf"^\s*([+-]?\d+({sign}\d*)?([eE][+-]?\d+)?|nan)?\s*$"
         return bool(pc.all(pc.match_substring_regex(pc.utf8_lower(column), pattern)).as_py())
     if pa.types.is_integer(column.type):
         return True
     if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
         numbers, missing = source.numbers(name)
-        return not whole or bool(not missing.any() and (numbers == np.rint(numbers)).all())
+        return not integer or bool(not missing.any() and (numbers == np.rint(numbers)).all())
     return False

@@ -74,7 +74,7 @@ def table(
         chosen.draw(random, cells.size),
         chosen.decimals,
         compute_totals=True,
-        whole=_are_counts(chosen, kind),
+        integer=_are_counts(chosen, kind),
         value_name="count" if chosen.counts else "value",
     )
 

@@ -35,7 +35,7 @@ METHODS: Mapping[str, str] = {
 }
 """Where each built-in method lives; it is imported on first use."""
 
-IN_WORDS = {bool: "yes or no", int: "a whole number", float: "a number", type(None): "empty"}
+IN_WORDS = {bool: "yes or no", int: "an integer", float: "a number", type(None): "empty"}
 
 
 def option(default: T, text: str) -> T:

@@ -114,7 +114,9 @@ class Problem:
         outsider = _add_structural_zeros(table, find_outsider(table, given))
         earlier = (already_published,) if isinstance(already_published, Release) else tuple(already_published)
         levels = (
-            cap_levels(rule, table, outsider) if isinstance(rule, Levels) else rule.required(table, outsider)
+            cap_levels(rule, table, outsider)
+            if isinstance(rule, Levels)
+            else rule.required_levels(table, outsider)
         )
         _refuse_broken_levels(table, levels)
         insiders, considered = find_insiders(table, own_rule, levels, outsider, given)
@@ -122,7 +124,7 @@ class Problem:
         exempt = np.zeros(len(table), dtype=bool)
         if own_rule is not None:
             own_warnings = (*own_rule.warnings(table), *own_warnings)
-            exempt = own_rule.exempted(table)
+            exempt = own_rule.exempt_cells(table)
         self._set(
             table=table,
             levels=levels,

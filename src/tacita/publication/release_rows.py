@@ -109,7 +109,7 @@ def parse_foreign(
     encoded = source.texts(name).combine_chunks().dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
     at = encoded.indices.to_numpy()
-    parsed = parse_published(distinct, source.decimal, table.whole)
+    parsed = parse_published(distinct, source.decimal, table.integer)
     if (wrong := np.flatnonzero(parsed.beside[at])).size:
         row = int(wrong[0])
         raise ReleaseError(

@@ -70,7 +70,7 @@ class Concentration(ContributorRule):
         """Return ``(w_1, .., w_m), c``."""
 
     @abstractmethod
-    def because(self, first: str, rest: str, largest: str, total: str) -> str:
+    def explain_numbers(self, first: str, rest: str, largest: str, total: str) -> str:
         """Return why a cell is sensitive.
 
         The numbers are ``x_1``, ``X - x_1 - .. - x_m``, ``x_1 + .. + x_m`` and ``X``.
@@ -96,9 +96,9 @@ class Concentration(ContributorRule):
 
         return build_levels(table, self.text, hit, upper, self.protection, explain)
 
-    def against(self, table: Table, inside: Inside) -> OwnLevels:
+    def levels_against(self, table: Table, inside: Inside) -> OwnLevels:
         if inside.by != self.by:
-            return super().against(table, inside)
+            return super().levels_against(table, inside)
         contributions = self._contributions(table)
         *weights, c = self._integer_measure()
         cells = inside.cells
@@ -150,7 +150,7 @@ class Concentration(ContributorRule):
             first, largest = int(target[0]), int(target[0] + others[0, : m - 1].sum())
             consent = "; x_1 is the largest who has not consented"
         numbers = (exact.to_text(n, table.decimals) for n in (first, total - largest, largest, total))
-        return self.because(*numbers) + consent
+        return self.explain_numbers(*numbers) + consent
 
 
 def _split_target(
@@ -211,7 +211,7 @@ class Dominance(Concentration):
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
         return (Fraction(1),) * self.n, to_fraction(self.k) / 100
 
-    def because(self, first: str, rest: str, largest: str, total: str) -> str:
+    def explain_numbers(self, first: str, rest: str, largest: str, total: str) -> str:
         return f"the {self.n} largest hold {largest} of {total}, more than {format_parameter(self.k)} %"
 
 
@@ -247,7 +247,7 @@ class PPercent(Concentration):
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
         return (1 + to_fraction(self.p) / 100, *[Fraction(1)] * self.n), Fraction(1)
 
-    def because(self, first: str, rest: str, largest: str, total: str) -> str:
+    def explain_numbers(self, first: str, rest: str, largest: str, total: str) -> str:
         share = f"{format_parameter(self.p)} % of x_1 = {first}"
         return f"the {self.n + 1} largest leave {rest} of {total}, less than {share}"
 
@@ -287,7 +287,7 @@ class PQ(Concentration):
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
         return (1 + to_fraction(self.p) / to_fraction(self.q), Fraction(1)), Fraction(1)
 
-    def because(self, first: str, rest: str, largest: str, total: str) -> str:
+    def explain_numbers(self, first: str, rest: str, largest: str, total: str) -> str:
         return (
             f"the 2 largest leave {rest} of {total}; {format_parameter(self.q)} % of that is less than "
             f"{format_parameter(self.p)} % of x_1 = {first}"
@@ -336,6 +336,6 @@ class LinearSensitivity(Concentration):
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
         return tuple(map(to_fraction, self.weights)), to_fraction(self.cell_weight)
 
-    def because(self, first: str, rest: str, largest: str, total: str) -> str:
+    def explain_numbers(self, first: str, rest: str, largest: str, total: str) -> str:
         more = f"more than {format_parameter(self.cell_weight)} x {total}"
         return f"the {len(self.weights)} largest, {largest} in all, weigh {more}"

@@ -39,7 +39,7 @@ class _Counting(ContributorRule):
             found: Units | Floats | None = table.holding_count
         elif self.weighted:
             found = table.population
-        elif table.whole and (value_counts or table.count is None):
+        elif table.integer and (value_counts or table.count is None):
             found = table.units // 10**table.decimals
         else:
             found = table.count
@@ -119,7 +119,7 @@ class Threshold(_Counting):
         few = count <= float(self.n) if self.at_or_below else count < float(self.n)
         hit = few & (count >= 0 if self.zeros else count > 0) & ~self._all_waived(table)
         upper = least_level(table)
-        if table.whole and self.by == RESPONDENT and not self.weighted:
+        if table.integer and self.by == RESPONDENT and not self.weighted:
             wanted = math.ceil(to_fraction(self.n)) * 10**table.decimals
             upper = np.maximum(wanted - table.units, upper)
 

@@ -80,7 +80,7 @@ class Request(Rule):
         above = f" (share above {format_parameter(self.share)} %)" if self.share else ""
         return f"request{above}{'' if self.by == RESPONDENT else ' by holding'}"
 
-    def waived_by(self, respondents: Iterable[object]) -> Rule:
+    def with_consent(self, respondents: Iterable[object]) -> Rule:
         return replace(self, respondents=to_name_set(self.respondents) - to_name_set(respondents))
 
     def levels(self, table: Table) -> Levels:

@@ -62,11 +62,11 @@ class Rule(ABC):
     def levels(self, table: Table) -> Levels:
         """Return the sensitive cells of a table with LPL, UPL and SPL, for the usual bounds of everyone."""
 
-    def required(self, table: Table, everyone: Outsider) -> Levels:
+    def required_levels(self, table: Table, everyone: Outsider) -> Levels:
         """Return the levels where everyone knows these bounds, to which percentages are capped."""
         return cap_levels(self.levels(table), table, everyone)
 
-    def against(self, table: Table, inside: Inside) -> OwnLevels:
+    def levels_against(self, table: Table, inside: Inside) -> OwnLevels:
         """Return ``(LPL, UPL, SPL)`` against insiders, one entry per row of ``inside``.
 
         Rules that do not look at contributors require the same against everyone. The caller caps LPL at
@@ -75,7 +75,7 @@ class Rule(ABC):
         own = cap_levels(self.levels(table), table, None)
         return own.lower[inside.cells], own.upper[inside.cells], own.sliding[inside.cells]
 
-    def exempted(self, table: Table) -> Mask:
+    def exempt_cells(self, table: Table) -> Mask:
         """Return a mask of the cells that the rule would hit, had they not been declared safe by hand."""
         return np.zeros(len(table), dtype=bool)
 
@@ -83,7 +83,7 @@ class Rule(ABC):
         """Return warnings of parts of the rule that may be a mistake for this table."""
         return ()
 
-    def waived_by(self, respondents: Iterable[object]) -> Rule:
+    def with_consent(self, respondents: Iterable[object]) -> Rule:
         """Return the same rule where these contributors have consented to be recognised.
 
         Rules that protect no contributor (marks, zeros, given levels) stay as they are.
@@ -114,24 +114,24 @@ class AnyOf(Rule):
     def levels(self, table: Table) -> Levels:
         return reduce(or_, (rule.levels(table) for rule in self.rules))
 
-    def required(self, table: Table, everyone: Outsider) -> Levels:
-        return reduce(or_, (rule.required(table, everyone) for rule in self.rules))
+    def required_levels(self, table: Table, everyone: Outsider) -> Levels:
+        return reduce(or_, (rule.required_levels(table, everyone) for rule in self.rules))
 
-    def against(self, table: Table, inside: Inside) -> OwnLevels:
-        lower, upper, sliding = np.max([rule.against(table, inside) for rule in self.rules], axis=0)
+    def levels_against(self, table: Table, inside: Inside) -> OwnLevels:
+        lower, upper, sliding = np.max([rule.levels_against(table, inside) for rule in self.rules], axis=0)
         return lower, upper, sliding
 
-    def exempted(self, table: Table) -> Mask:
+    def exempt_cells(self, table: Table) -> Mask:
         # An exemption has no effect on a cell that another rule hits.
-        spared = np.logical_or.reduce([rule.exempted(table) for rule in self.rules])
+        spared = np.logical_or.reduce([rule.exempt_cells(table) for rule in self.rules])
         return np.asarray(spared & ~self.levels(table).sensitive) if spared.any() else spared
 
     def warnings(self, table: Table) -> tuple[str, ...]:
         return tuple(dict.fromkeys(text for rule in self.rules for text in rule.warnings(table)))
 
-    def waived_by(self, respondents: Iterable[object]) -> Rule:
+    def with_consent(self, respondents: Iterable[object]) -> Rule:
         names = to_name_set(respondents)
-        return AnyOf(tuple(rule.waived_by(names) for rule in self.rules))
+        return AnyOf(tuple(rule.with_consent(names) for rule in self.rules))
 
 
 @dataclass(frozen=True)
@@ -154,8 +154,8 @@ class Exempt(Rule):
     def levels(self, table: Table) -> Levels:
         return self._without_exempt(table, self.rule.levels(table))
 
-    def required(self, table: Table, everyone: Outsider) -> Levels:
-        return self._without_exempt(table, self.rule.required(table, everyone))
+    def required_levels(self, table: Table, everyone: Outsider) -> Levels:
+        return self._without_exempt(table, self.rule.required_levels(table, everyone))
 
     def _without_exempt(self, table: Table, own: Levels) -> Levels:
         keep = ~read_cells(table, self.cells, self.text)
@@ -167,20 +167,20 @@ class Exempt(Rule):
             tuple(replace(reason, cells=reason.cells[keep[reason.cells]]) for reason in own.reasons),
         )
 
-    def against(self, table: Table, inside: Inside) -> OwnLevels:
+    def levels_against(self, table: Table, inside: Inside) -> OwnLevels:
         keep = ~read_cells(table, self.cells, self.text)[inside.cells]
-        lower, upper, sliding = self.rule.against(table, inside)
+        lower, upper, sliding = self.rule.levels_against(table, inside)
         return np.where(keep, lower, 0), np.where(keep, upper, 0), np.where(keep, sliding, 0)
 
-    def exempted(self, table: Table) -> Mask:
+    def exempt_cells(self, table: Table) -> Mask:
         listed = read_cells(table, self.cells, self.text)
-        return self.rule.exempted(table) | (self.rule.levels(table).sensitive & listed)
+        return self.rule.exempt_cells(table) | (self.rule.levels(table).sensitive & listed)
 
     def warnings(self, table: Table) -> tuple[str, ...]:
         return self.rule.warnings(table)
 
-    def waived_by(self, respondents: Iterable[object]) -> Rule:
-        return replace(self, rule=self.rule.waived_by(respondents))
+    def with_consent(self, respondents: Iterable[object]) -> Rule:
+        return replace(self, rule=self.rule.with_consent(respondents))
 
 
 def in_parts(rule: Rule) -> tuple[tuple[Rule, ...], CellList]:
@@ -244,7 +244,7 @@ class ContributorRule(Rule):
             f"{did_you_mean(unknown[0], known)}, so {nothing}: correct the name, or take it off the list",
         )
 
-    def waived_by(self, respondents: Iterable[object]) -> Rule:
+    def with_consent(self, respondents: Iterable[object]) -> Rule:
         return replace(self, waivers=self.waivers | to_name_set(respondents))
 
     def _suffix(self) -> str:

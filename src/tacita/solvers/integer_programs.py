@@ -252,7 +252,7 @@ def _append_slack(program: IntegerProgram, x: Floats) -> Floats:
 
 def _infeasible_error(program: IntegerProgram) -> InfeasibleError:
     equations = pluralize(program.rows.shape[0], "equation")
-    fault = f"no whole numbers within their bounds satisfy {equations}"
+    fault = f"no integers within their bounds satisfy {equations}"
     return InfeasibleError(fault, remedy="widen the bounds")
 
 

@@ -158,7 +158,7 @@ def compile_rule(
     wanted, marked = specification.rules, 0 if stated is None else len(stated.levels)
     rules: list[Rule] = []
     if wanted.rule is not None:
-        rules.append(parse_rule(wanted.rule).waived_by(wanted.waived))
+        rules.append(parse_rule(wanted.rule).with_consent(wanted.waived))
     # A file of one table that marks no cell says so.
     if stated is not None and (marked or not (linked or wanted.says_what_is_sensitive)):
         everyone = _build_outsider(specification, table, stated)

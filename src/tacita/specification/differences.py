@@ -22,7 +22,7 @@ def find_differences(one: Problem, other: Problem, named: bool = True) -> list[s
     table, again = one.table, other.table
     same = {
         "cells": not named or table.structure.same_cells(again.structure),
-        "values": _are_equal(table, again, "units decimals whole"),
+        "values": _are_equal(table, again, "units decimals integer"),
         "equations": _are_equal(table.equations, again.equations, "starts cells coefficients rhs"),
         "levels": _are_equal(one.levels, other.levels, "sensitive lower upper sliding"),
         "bounds": _are_equal(one.outsider, other.outsider, "lower upper"),

@@ -151,7 +151,7 @@ def split_requirement(
         elif part not in rules:
             others.append(part)
     levels = (
-        AnyOf(tuple(others)).required(table, problem.outsider_beforehand)
+        AnyOf(tuple(others)).required_levels(table, problem.outsider_beforehand)
         if others
         else Levels.none(len(table))
     )

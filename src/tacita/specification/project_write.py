@@ -146,7 +146,7 @@ def _list_attempts(
     """
     codes = _has_codes(problem.table)
     own = specification.rules
-    specified = [(text, parse_rule(text).waived_by(own.waived)) for text in own.alternatives]
+    specified = [(text, parse_rule(text).with_consent(own.waived)) for text in own.alternatives]
 
     def split(rules: Sequence[Rule], *, as_percentages: bool) -> SplitRequirement:
         parts = split_requirement(problem, waived, rules, codes=codes, as_percentages=as_percentages)
@@ -273,7 +273,7 @@ def _draft_table(
     marked = [r.rule for r in sensitive.stated.reasons if sensitive.stated.sensitive[r.cells].any()]
     rules = ", ".join(dict.fromkeys(marked))
     specified = Specification(
-        replace(source, decimals=table.decimals, counts=table.whole),
+        replace(source, decimals=table.decimals, counts=table.integer),
         hierarchies=hierarchies,
         rules=sensitive.to_rules(table, by_number),
         attackers=attackers,
@@ -317,7 +317,7 @@ def _number_cells(problem: Problem, path: Path) -> Problem:
     """Return the problem on the cells as a JJ file calls them."""
     from tacita.formats.jj import read_jj
 
-    table = read_jj(path, decimals=problem.table.decimals, counts=problem.table.whole).table
+    table = read_jj(path, decimals=problem.table.decimals, counts=problem.table.integer).table
     return Problem(table, problem.levels, attackers=[problem.outsider, *problem.insiders], cost=problem.cost)
 
 

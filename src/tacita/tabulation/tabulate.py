@@ -138,8 +138,8 @@ def tabulate(
             owners = group_owners(records, cube, numbers, holding, largest, counted)
             of_holdings = roll_up_owners(records, cube, rollup, owners)
     units = rollup.add(leaves.value)
-    whole = (value is None and numbers.decimals == 0) if counts is None else counts
-    if whole and (numbers.decimals or (units < 0).any()):
+    integer = (value is None and numbers.decimals == 0) if counts is None else counts
+    if integer and (numbers.decimals or (units < 0).any()):
         raise InputError(
             "these are no counts, as values have decimals or are negative",
             remedy="use 0 decimals, or call them amounts",
@@ -154,7 +154,7 @@ def tabulate(
         name=name,
         notes=(f"{pluralize(cube.records, 'record')} tabulated into {pluralize(rollup.keys.size, 'cell')}",),
         warnings=warnings,
-        whole=whole,
+        integer=integer,
         count=of_respondents.count,
         population=of_respondents.weight / 10**WEIGHT_DECIMALS if weight else None,
         contributions=of_respondents.contributions,

@@ -156,7 +156,7 @@ def hard_table(random: Random, kind: str) -> Table:
     leaves = [[d.position[code] for code in d.trees[0].leaves] for d in dimensions]
     codes = np.stack(np.meshgrid(*leaves, indexing="ij"), axis=-1).reshape(-1, len(leaves)).astype(np.int32)
     return build_table(
-        dimensions, codes, _draw_values(random, len(codes)), 0, compute_totals=True, whole=True
+        dimensions, codes, _draw_values(random, len(codes)), 0, compute_totals=True, integer=True
     )
 
 

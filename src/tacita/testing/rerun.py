@@ -158,7 +158,7 @@ def _find_extremes(found: list[Units], cells: Cells) -> tuple[Units, Units]:
 def _list_fitting(problem: Problem, release: Release, most: int) -> Iterator[Units]:
     """Yield the tables, in units, that agree with the release and the outsider's bounds."""
     table, step = problem.table, problem.table.unit
-    if not table.whole:
+    if not table.integer:
         raise InputError("only tables of counts can be listed: this one has amounts")
     low = np.maximum(problem.outsider.lower, release.low) // step
     high = np.minimum(problem.outsider.upper, release.high) // step

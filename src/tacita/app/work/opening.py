@@ -140,7 +140,7 @@ def list_reading_notes(case: Case, reading: ReadOptions) -> list[str]:
     notes = [f"Warning: {text}" for text in table.warnings[:MOST_NOTES]] + list(table.notes[:MOST_NOTES])
     if len(table.notes) > MOST_NOTES:
         notes.append(f"{len(table.notes) - MOST_NOTES:,} more like these")
-    if table.whole and table.count is None and reading.counts is None and not case.from_project:
+    if table.integer and table.count is None and reading.counts is None and not case.from_project:
         notes.append(
             "values are integers and were taken as counts; if they are amounts, say so below, under "
             "Edit table, Counts or amounts"
@@ -153,7 +153,7 @@ def list_reading_notes(case: Case, reading: ReadOptions) -> list[str]:
 def _has_negatives(table: Table) -> bool:
     """Return whether nothing but negative ones keeps integers from being counts."""
     has_counts = table.count is not None or table.contributions is not None
-    return not table.whole and table.decimals == 0 and not has_counts and bool((table.units < 0).any())
+    return not table.integer and table.decimals == 0 and not has_counts and bool((table.units < 0).any())
 
 
 def _open_files_in(folder: Path, paths: Sequence[Path], reading: ReadOptions) -> Case:

@@ -220,10 +220,10 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
         dimensions, shown = _read_dimensions(source, {**specs, **trees.specs}, totals)
         source = replace(source, notes=(*source.notes, *trees.notes))
     compute = _must_compute_totals(dimensions, shown, totals)
-    whole = read.counts
-    if whole is None:
+    integer = read.counts
+    if integer is None:
         negative = bool((number[~missing] < 0).any())
-        whole = value is None or (count is None and not largest and places == 0 and not negative)
+        integer = value is None or (count is None and not largest and places == 0 and not negative)
     additive = {}
     if count is not None:
         additive["count"] = _read_counts(source, count)
@@ -251,7 +251,7 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
         missing=missing,
         additive=additive,
         name=read.name or "table",
-        whole=whole,
+        integer=integer,
         value_name=value if value is not None else str(count),
     )
     warnings = (*_list_warnings(source, dimensions), *sums, *table.warnings)

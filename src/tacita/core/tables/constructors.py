@@ -58,7 +58,7 @@ def table_from_array(
     missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, dtype=bool)
     known = array[~missing]
     decimals = exact.decimals_needed(known) if read.decimals is None else read.decimals
-    whole = bool(decimals == 0 and known.min(initial=0) >= 0) if read.counts is None else read.counts
+    integer = bool(decimals == 0 and known.min(initial=0) >= 0) if read.counts is None else read.counts
     units = np.zeros(array.shape, dtype=np.int64)
     units[~missing] = exact.to_units(known, decimals)
     positions = np.indices(array.shape).reshape(array.ndim, -1).T
@@ -76,7 +76,7 @@ def table_from_array(
         compute_totals=not totals,
         repair=read.repair,
         missing=missing.ravel(),
-        whole=whole,
+        integer=integer,
         warnings=warnings,
     )
 
@@ -115,7 +115,7 @@ def table_from_equations(
     rows = [_read_equation(j, equation, position) for j, equation in enumerate(equations, start=1)]
     places = exact.decimals_needed([*numbers, *(rhs for _, rhs in rows)]) if decimals is None else decimals
     units = exact.to_units(numbers, places)
-    whole = bool(places == 0 and units.min() >= 0) if counts is None else counts
+    integer = bool(places == 0 and units.min() >= 0) if counts is None else counts
     constants = exact.to_units(np.array([rhs for _, rhs in rows], dtype=np.float64), places, "constant")
     system = Equations.from_rows(
         [
@@ -125,7 +125,7 @@ def table_from_equations(
         len(labels),
     )
     structure = Structure((), np.empty((len(labels), 0), dtype=np.int32), system, labels=labels)
-    return Table(structure, units, places, whole)
+    return Table(structure, units, places, integer)
 
 
 def _read_values(values: Mapping[Any, float] | ArrayLike) -> tuple[tuple[str, ...], Any]:

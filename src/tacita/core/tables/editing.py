@@ -94,7 +94,7 @@ def with_cells(table: Table, entries: Mapping[tuple[str, ...], int]) -> Table:
 
 def as_counts(table: Table, counts: bool) -> Table:
     """Return the same values, with everyone knowing that cells are counts, or not."""
-    return replace(table, whole=counts)
+    return replace(table, integer=counts)
 
 
 def without_contributors(table: Table) -> Table:
@@ -361,7 +361,7 @@ def _rebuild(table: Table, dimensions: tuple[Dimension, ...], codes: Codes, unit
         units,
         table.decimals,
         name=table.structure.parts[0].name if table.structure.parts else "table",
-        whole=table.whole,
+        integer=table.integer,
         count=_count_of(table, units),
         structural=structural,
         columns={name: _carry_column(column, source) for name, column in table.columns.items()},

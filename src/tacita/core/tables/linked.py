@@ -63,7 +63,7 @@ def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
         structure=Structure(dimensions, codes, equations, parts=parts),
         units=units,
         decimals=decimals,
-        whole=all(table.whole for table in named.values()),
+        integer=all(table.integer for table in named.values()),
         count=counted,
         population=population,
         contributions=contributions,

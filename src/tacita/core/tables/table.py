@@ -50,7 +50,7 @@ class Table(Framed):
     ----------
     units, decimals
         ``a * 10**decimals`` as integers.
-    whole
+    integer
         Every attacker knows that cells are integers (counts).
     count, holding_count
         Respondents and holdings per cell.
@@ -71,7 +71,7 @@ class Table(Framed):
     structure: Structure
     units: Units
     decimals: int = 0
-    whole: bool = False
+    integer: bool = False
     count: Units | None = None
     population: Floats | None = None
     contributions: Contributions | None = None
@@ -114,7 +114,7 @@ class Table(Framed):
         return len(self.structure)
 
     def __repr__(self) -> str:
-        kind = "counts" if self.whole else pluralize(self.decimals, "decimal")
+        kind = "counts" if self.integer else pluralize(self.decimals, "decimal")
         return f"Table({pluralize(len(self), 'cell')}, {pluralize(len(self.equations), 'equation')}, {kind})"
 
     def _repr_html_(self) -> str:
@@ -135,7 +135,7 @@ class Table(Framed):
     @property
     def unit(self) -> int:
         """The smallest step between two values a reader thinks possible, in units."""
-        return 10**self.decimals if self.whole else 1
+        return 10**self.decimals if self.integer else 1
 
     def name(self, cell: int) -> str:
         return self.structure.name(cell)

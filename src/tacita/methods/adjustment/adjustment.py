@@ -177,7 +177,7 @@ class Adjustment:
             self.capacity,
             self.relaxed,
             self.totals == "fixed",
-            self.safe == "zero" or (self.safe == "auto" and problem.table.whole),
+            self.safe == "zero" or (self.safe == "auto" and problem.table.integer),
             draws.random_amounts(problem, problem.table.unit) if draws.share else None,
             radius,
         )

@@ -83,7 +83,7 @@ def draw_extensions(draws: Draws, cells: int) -> Floats:
 def _thresholds(problem: Problem) -> list[tuple[int, Mask]]:
     """Return the upper end of the intervals of counts below each threshold, and these cells."""
     table, rule = problem.table, problem.rule
-    if rule is None or not table.whole:
+    if rule is None or not table.integer:
         return []
     found = []
     for part in in_parts(rule)[0]:

@@ -57,7 +57,7 @@ def solve_release(
         missing = find_unmet(built.model, x, built.scale, run)
         if not len(missing):
             break
-        if not model.problem.table.whole:
+        if not model.problem.table.integer:
             x = _round_to_steps(built, solution.x, SPARE)
             break
         model, first = add_integer_moves(model, missing), None
@@ -136,7 +136,7 @@ def _needs_check(built: ReleaseModel) -> bool:
     In a network moves within integer windows are integer, so that levels missed by less than a step are met.
     """
     table = built.model.problem.table
-    if not table.whole and built.model.integer.all():
+    if not table.integer and built.model.integer.all():
         return False
     return not built.network or built.scale > table.unit
 

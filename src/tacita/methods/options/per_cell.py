@@ -57,7 +57,7 @@ def to_table_units(problem: Problem, found: NDArray[np.generic], option: str) ->
     units = exact.to_units(found, table.decimals, option)
     error = np.abs(units - found.astype(np.float64) * 10.0**table.decimals)
     if (wrong := np.flatnonzero((error > 1e-6) | (units % table.unit != 0))).size:
-        step = "integers" if table.whole else f"numbers of {pluralize(table.decimals, 'decimal')}"
+        step = "integers" if table.integer else f"numbers of {pluralize(table.decimals, 'decimal')}"
         raise InputError(
             f"option '{option}' must give {step}, as the table has",
             remedy=f"see ({table.name(int(wrong[0]))})",

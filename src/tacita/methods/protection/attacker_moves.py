@@ -43,7 +43,7 @@ class AttackerMoves:
     def __init__(self, table: Table, above: Floats, below: Floats, scale: int) -> None:
         from scipy.sparse import csc_array
 
-        self._integer_only, self._scale = table.whole, table.unit if table.whole else scale
+        self._integer_only, self._scale = table.integer, table.unit if table.integer else scale
         room_up, room_down = above / self._scale, below / self._scale
         if self._integer_only:
             room_up, room_down = np.floor(room_up + NOISE), np.floor(room_down + NOISE)

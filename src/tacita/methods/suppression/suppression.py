@@ -293,7 +293,7 @@ def _solve(model: Model, run: Run, start: Floats | None, explained: Model) -> So
     there is none, the error names a conflict in the model ``explained``.
     """
     table, grown, missing = model.problem.table, model, model.requirements[:0]
-    only_integer = table.whole and Network.of(table.equations.matrix.tocsc()) is None
+    only_integer = table.integer and Network.of(table.equations.matrix.tocsc()) is None
     least = 0 if only_integer else COARSE
     for _ in range(MOST_ROUNDS):
         try:

@@ -137,7 +137,7 @@ class _Changes:
     async def choose_kind(self) -> None:
         kinds = {"counts: everyone knows that cells are integers": True, "amounts": False}
         with notices.attempt():
-            now = next(name for name, whole in kinds.items() if whole == self._owner.table.whole)
+            now = next(name for name, integer in kinds.items() if integer == self._owner.table.integer)
             answers = await ask(
                 "Cells are", [Question("kind", "Cells are", now, options=tuple(kinds))], "Set"
             )

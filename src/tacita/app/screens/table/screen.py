@@ -175,7 +175,7 @@ class TableScreen:
 
     def _count(self) -> None:
         sensitive, marked = len(self._judged.levels), len(self.case.decisions)
-        kind = "counts" if self.table.whole else "amounts"
+        kind = "counts" if self.table.integer else "amounts"
         self._seeking.enable(sensitive)
         self._counts.set_text(
             f"{pluralize(len(self.table), 'cell')} ({kind}) · {sensitive:,} sensitive · {marked:,} marked by "
