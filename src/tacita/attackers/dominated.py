@@ -45,14 +45,14 @@ def drop_dominated(insiders: InsiderList, levels: Levels) -> InsiderList:
 
 
 def _implied_by_outsider(insiders: InsiderList, levels: Levels) -> Mask:
-    """Return the insiders who know nothing more than the outsider and have no higher level."""
+    """Return a mask of the insiders who know no more than the outsider and have no higher level."""
     higher = (insiders.levels > _common_levels(insiders.targets, levels)).any(axis=0)
     above = np.bincount(insiders.target_owner, weights=higher, minlength=len(insiders))
     return np.asarray((np.diff(insiders.starts) == 0) & (above == 0))
 
 
 def _common_levels(cells: Cells, levels: Levels) -> Units:
-    """Return LPL, UPL and SPL that hold against everyone in some cells."""
+    """Return rows LPL, UPL and SPL that hold against every attacker in some cells."""
     return np.array([levels.lower[cells], levels.upper[cells], levels.sliding[cells]])
 
 
@@ -77,7 +77,7 @@ class _Comparison:
         self._rarest[sizes > 0] = cells[rarest[first]]
 
     def list_rivals(self, place: int, among: Mask) -> tuple[Cells, Cells]:
-        """Return pairs of an insider and the one at ``place`` in the order of the cell that fewest know."""
+        """Return pairs of an insider and a rival, at ``place`` among those of the cell that fewest know."""
         a = np.flatnonzero(among & (self._rarest >= 0))
         at = self._cell_starts[self._rarest[a]] + place
         there = at < self._cell_starts[self._rarest[a] + 1]
@@ -86,7 +86,7 @@ class _Comparison:
         return a[a != b], b[a != b]
 
     def find_implied(self, a: Cells, b: Cells) -> Mask:
-        """Return whether insider ``b[i]`` implies ``a[i]``."""
+        """Return a mask of the pairs where insider ``b[i]`` implies ``a[i]``, who can be left out."""
         insiders = self.insiders
         rows, sizes = find_rows(insiders.starts, a)
         at = find_sorted(self._bounds, np.repeat(b, sizes) * self.n_cells + insiders.cells[rows])
@@ -101,8 +101,8 @@ class _Comparison:
         return np.asarray(holds)
 
     def _list_special_cells(self, a: Cells, b: Cells) -> list[tuple[Cells, Cells]]:
-        """Return cells where one of a pair may have other levels than everyone, with the position of the
-        pair.
+        """Return cells where one of a pair of insiders may have other levels than everyone, with the position
+        of the pair.
         """
         insiders = self.insiders
         found = []
@@ -115,7 +115,7 @@ class _Comparison:
         return found
 
     def _find_levels(self, who: Cells, cells: Cells) -> Units:
-        """Return LPL, UPL and SPL that hold against insiders in some cells."""
+        """Return rows LPL, UPL and SPL that hold against insiders ``who[i]`` in ``cells[i]``."""
         found = _common_levels(cells, self.levels)
         keys = who * self.n_cells + cells
         own = find_sorted(self._targets, keys)

@@ -27,7 +27,7 @@ class InsiderBounds:
         self._above = -high[above], who[above]
 
     def find_ruled_out(self, move: Cells, cells: Cells, least: Changes, most: Changes) -> tuple[Cells, Cells]:
-        """Return pairs of insider and move where the insider can rule out the move.
+        """Return pairs of insider and move (a change of the table) that the insider's bounds rule out.
 
         Parameters
         ----------

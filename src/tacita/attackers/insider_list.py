@@ -39,7 +39,7 @@ class InsiderList(Sequence[Insider]):
 
     @classmethod
     def of(cls, insiders: Iterable[Insider]) -> InsiderList:
-        """Return a list of insiders that exist as objects, which stay the same objects."""
+        """Return a list of insiders as columns, from objects, which stay the same objects."""
         every = list(insiders)
         own = [insider.own_targets() for insider in every]
         return cls(
@@ -57,7 +57,7 @@ class InsiderList(Sequence[Insider]):
 
     @classmethod
     def join(cls, parts: Iterable[InsiderList]) -> InsiderList:
-        """Return the insiders of several lists, in their order."""
+        """Return the insiders of several lists as one list, in their order."""
         lists = [cls.of(()), *parts]
         made: dict[int, Insider] = {}
         before = 0
@@ -78,7 +78,7 @@ class InsiderList(Sequence[Insider]):
         )
 
     def take(self, which: Cells) -> InsiderList:
-        """Return some of the insiders, in this order."""
+        """Return some of the insiders as a list, in this order."""
         rows, sizes = find_rows(self.starts, which)
         targets, target_sizes = find_rows(self.target_starts, which)
         place = {int(k): i for i, k in enumerate(which)} if self._made else {}
@@ -121,12 +121,12 @@ class InsiderList(Sequence[Insider]):
 
     @cached_property
     def owner(self) -> Cells:
-        """The insider of each row of ``cells``."""
+        """The position of the insider who knows each row of ``cells``."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     @cached_property
     def target_owner(self) -> Cells:
-        """The insider of each row of ``targets``."""
+        """The position of the insider who attacks each row of ``targets``."""
         return np.repeat(np.arange(len(self)), np.diff(self.target_starts))
 
     @cached_property
@@ -149,31 +149,31 @@ class InsiderList(Sequence[Insider]):
         return self._spared // self._span, self._spared % self._span
 
     def find(self, who: Cells, cells: Cells) -> Cells:
-        """Return the row of bounds of insider ``who[i]`` for ``cells[i]``, or -1 if they know nothing."""
+        """Return the row of the bounds that insider ``who[i]`` knows for ``cells[i]``, or -1 if none."""
         there = (who >= 0) & (cells < self._span)
         return np.where(there, find_sorted(self._keys, who * self._span + cells), -1)
 
     def is_spared(self, who: Cells, cells: Cells) -> Mask:
-        """Return where the problem's levels do not hold against insiders: where they have levels of their
-        own, or know the value.
+        """Return a mask of pairs of insider and cell where the problem's levels do not hold: the insider has
+        levels of their own there, or knows the value.
         """
         there = cells < self._span
         return np.asarray(there & (find_sorted(self._spared, who * self._span + cells) >= 0))
 
 
 def find_rows(starts: Cells, which: Cells) -> tuple[Cells, Cells]:
-    """Return the rows of some insiders, one insider after the other, and how many each has."""
+    """Return the rows (of bounds or targets) of some insiders, one after the other, and how many each has."""
     sizes = starts[which + 1] - starts[which]
     return list_ranges(starts[which], sizes), sizes
 
 
 def list_ranges(first: Cells, sizes: Cells) -> Cells:
-    """Return the integers of ranges, one range after the other, given where each begins and its size."""
+    """Return the integers of ranges (rows of insiders), one after the other, from their first and size."""
     return np.asarray(np.arange(sizes.sum()) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes))
 
 
 def find_sorted(keys: Cells, wanted: Cells) -> Cells:
-    """Return positions in an ascending list, -1 for what is not in it."""
+    """Return the position of each wanted key of insider and cell in an ascending list, -1 if it has none."""
     if not keys.size:
         return np.full(wanted.size, -1, dtype=np.int64)
     at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
@@ -181,5 +181,5 @@ def find_sorted(keys: Cells, wanted: Cells) -> Cells:
 
 
 def _edges(sizes: Cells | list[int]) -> Cells:
-    """Return where parts of these sizes begin and the last one ends."""
+    """Return where the rows of each insider begin and those of the last end, from their numbers."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -59,7 +59,7 @@ class Coalition:
 def make_coalitions(
     respondents: Iterable[Sequence[str]], holdings: Iterable[Sequence[str]]
 ) -> list[AttackerLike]:
-    """Return coalitions of respondents and of holdings, given the names of their members."""
+    """Return coalitions of respondents and of holdings as attackers, given the names of their members."""
     return [
         Coalition(*members, of=kind)
         for kind, groups in zip(KINDS, (respondents, holdings), strict=True)
@@ -106,14 +106,14 @@ def list_attackers(attackers: AttackerLike | Sequence[AttackerLike] | None) -> t
 
 
 def list_known_kinds(table: Table) -> tuple[str, ...]:
-    """Return the kinds of contributors that a table identifies: respondents, holdings."""
+    """Return the kinds of contributors in a table who can be attackers: respondents, holdings."""
     return tuple(word for word, by in KINDS.items() if _are_known(_contributions(table, by)))
 
 
 def find_insiders(
     table: Table, rule: Rule | None, levels: Levels, outsider: Outsider, attackers: Sequence[AttackerLike]
 ) -> tuple[InsiderList, Considered]:
-    """Return the insiders that no other one implies, and how many of each kind were considered.
+    """Return the insiders that no other one implies, and how many attackers of each kind were considered.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def _are_known(contributions: Contributions | None) -> bool:
 
 
 def _require_contributions(table: Table, by: str) -> Contributions:
-    """Return the contributions of a kind; refuse a table that does not identify contributors."""
+    """Return the contributions of a kind of insiders; refuse a table that does not identify them."""
     contributions = _contributions(table, by)
     if contributions is None or (len(table) and not _are_known(contributions)):
         raise InputError(
@@ -197,14 +197,14 @@ def _require_contributions(table: Table, by: str) -> Contributions:
 
 
 def _count_contributors(source: _Source, known: int) -> int:
-    """Return the number of contributors, at least of those who are known."""
+    """Return how many contributors are insiders: those who are known, or the largest cell's count if more."""
     if source.contributions.beyond is Beyond.SMALLER and source.count is not None:
         return max(known, int(source.count.max(initial=0)))
     return known
 
 
 def _stand_for_all(source: _Source) -> bool:
-    """Return whether those who are known imply everyone else.
+    """Return whether the insiders who are known imply everyone else who contributes.
 
     Someone with ``s`` in a single leaf cell is implied by the larger ones there whom they do not attack,
     except where a lower level is capped at ``a - s``: the smaller ``s``, the higher such a level.
@@ -217,7 +217,7 @@ def _stand_for_all(source: _Source) -> bool:
 
 
 def _make_pools(contributions: Contributions, coalitions: Sequence[Coalition]) -> _Groups:
-    """Return coalitions as groups of contributors."""
+    """Return coalitions of insiders as groups of contributors."""
     position = {str(name): i for i, name in enumerate(contributions.names)}
     members = [[_find_member(name, position) for name in coalition.members] for coalition in coalitions]
     return _Groups(
@@ -228,7 +228,7 @@ def _make_pools(contributions: Contributions, coalitions: Sequence[Coalition]) -
 
 
 def _find_member(name: str, position: dict[str, int]) -> int:
-    """Return the position of a coalition's member; refuse an unknown name."""
+    """Return the position of a coalition's member among the contributors; refuse an unknown name."""
     if name not in position:
         raise InputError(
             f"coalition member '{name}'{did_you_mean(name, position)} is not among the contributors that "
@@ -239,14 +239,14 @@ def _find_member(name: str, position: dict[str, int]) -> int:
 
 
 def _find_fully_sampled(table: Table) -> Mask:
-    """Return the cells whose population (the sum of the weights) rounds to no more than those sampled."""
+    """Return a mask of the cells with no more in the population than sampled: insiders can be alone there."""
     if table.population is None or table.count is None:
         return np.ones(len(table), dtype=bool)
     return np.asarray(np.rint(table.population) <= table.count)
 
 
 def _make_insiders(source: _Source, groups: _Groups) -> InsiderList:
-    """Return each group as an insider: what it knows, and the levels that hold against it alone."""
+    """Return each group of contributors as an insider: its bounds, and the levels against it alone."""
     table, levels, contributions, count = source.table, source.levels, source.contributions, source.count
     everyone = source.outsider
     found = _gather_presence(contributions.shares_of(np.unique(groups.who)), groups, len(table))
@@ -289,7 +289,7 @@ def _make_insiders(source: _Source, groups: _Groups) -> InsiderList:
 
 
 def _gather_presence(shares: Shares, groups: _Groups, n_cells: int) -> _Presence:
-    """Return the shares of single contributors summed by group and cell."""
+    """Return what each group of insiders put into each of its cells, and by how many members."""
     key, row = np.unique(shares.who * n_cells + shares.cells, return_inverse=True)
     who, cells = key // n_cells, key % n_cells
     amount = np.zeros(key.size, dtype=np.int64)
@@ -307,14 +307,14 @@ def _gather_presence(shares: Shares, groups: _Groups, n_cells: int) -> _Presence
 
 
 def _find_members(who: Cells, group: Cells, groups: _Groups) -> Mask:
-    """Return where ``who[r, j]`` is a member of ``group[r]``."""
+    """Return a mask of the contributors ``who[r, j]`` who are members of the insiders' ``group[r]``."""
     size = int(max(who.max(initial=0), groups.who.max(initial=0))) + 1
     pairs = groups.group * size + groups.who
     return np.isin(group[:, None] * size + who, pairs) & (who >= 0)
 
 
 def _find_one_other(contributions: Contributions, count: Units | None, inside: Inside, people: Cells) -> Mask:
-    """Return the cells where all contributors but one belong to the attacker, who has only to subtract."""
+    """Return a mask of the cells where all contributors but one belong to the insider, who can subtract."""
     if count is not None:
         return np.asarray(count[inside.cells] - people == 1)
     largest_other = np.where(inside.mine, 0, contributions.values[inside.cells]).max(axis=1, initial=0)

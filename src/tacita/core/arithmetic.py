@@ -21,18 +21,18 @@ Number = int | float | Fraction
 
 
 def to_fraction(number: Number) -> Fraction:
-    """Return a parameter as the fraction that people wrote: 0.1 is one tenth."""
+    """Return a number as the exact fraction that people wrote: the float 0.1 is one tenth."""
     return number if isinstance(number, Fraction) else Fraction(str(number))
 
 
 def to_integer_ratio(numbers: Sequence[Fraction]) -> list[int]:
-    """Return integers in the same proportion as some fractions."""
+    """Return integers in the same proportion as exact fractions, so that comparisons need no floats."""
     common = lcm(*(number.denominator for number in numbers))
     return [int(number * common) for number in numbers]
 
 
 def combine(columns: Sequence[Units], weights: Sequence[int]) -> NDArray[Any]:
-    """Return ``sum_r weights[r] * columns[r]`` exactly, in int64 or else in Python integers."""
+    """Return ``sum_r weights[r] * columns[r]`` per cell exactly, in int64 or else in Python integers."""
     largest = sum(abs(w) * int(np.abs(c).max(initial=0)) for c, w in zip(columns, weights, strict=True))
     kind: type = np.int64 if largest < 2**62 else object
     total: NDArray[Any] = np.zeros(columns[0].shape, dtype=kind)
@@ -42,22 +42,22 @@ def combine(columns: Sequence[Units], weights: Sequence[int]) -> NDArray[Any]:
 
 
 def ceil_to_unit(amount: NDArray[Any], divisor: int, unit: int) -> Units:
-    """Return ``amount / divisor`` rounded up to a multiple of ``unit``, at most ``UNBOUNDED``."""
+    """Return ``amount / divisor`` in units, rounded up to a multiple of ``unit``, at most ``UNBOUNDED``."""
     return np.asarray(np.minimum(-(-amount // (divisor * unit)) * unit, UNBOUNDED)).astype(np.int64)
 
 
 def is_number(value: object) -> TypeGuard[Number]:
-    """Return True for numbers, not for truth values."""
+    """Return whether a Python value is a number; truth values are none."""
     return isinstance(value, int | float | Fraction) and not isinstance(value, bool)
 
 
 def format_parameter(number: object) -> str:
-    """Return a parameter as a rule's text shows it."""
+    """Return a number in its shortest decimal form, and any other value as error messages repeat it."""
     return f"{float(number):g}" if is_number(number) else format_given(number)
 
 
 def format_given(given: object) -> str:
-    """Return a parameter as errors repeat it: yes and no, text in quotes, lists without brackets."""
+    """Return a value as error messages repeat it: yes and no, text in quotes, lists without brackets."""
     if given is None:
         return "empty"
     if isinstance(given, bool):
@@ -68,7 +68,7 @@ def format_given(given: object) -> str:
 
 
 def require_number(rule: str, name: str, number: object, above: float, most: float = LARGEST) -> None:
-    """Refuse a parameter outside ``above < number <= most``."""
+    """Raise a RuleError unless a parameter is a number with ``above < number <= most``."""
     if not (is_number(number) and isfinite(number) and above < number <= most):
         limited = most < LARGEST or (is_number(number) and number > most)
         upto = f" and at most {most:g}" if limited else ""
@@ -77,7 +77,7 @@ def require_number(rule: str, name: str, number: object, above: float, most: flo
 
 
 def refuse_share(rule: str, name: str, number: Number, instead: str = "") -> None:
-    """Refuse a percentage below 1, which looks like a share: 0.1 for 10 percent.
+    """Raise a RuleError for a percentage below 1, which looks like a share: 0.1 for 10 percent.
 
     ``instead`` is another rule that takes so small a percentage.
     """
@@ -91,6 +91,6 @@ def refuse_share(rule: str, name: str, number: Number, instead: str = "") -> Non
 
 
 def require_integer(rule: str, name: str, number: object) -> None:
-    """Refuse a parameter that is no integer from 1 on."""
+    """Raise a RuleError unless a parameter is an integer from 1 on."""
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise RuleError(f"{name} must be an integer, 1 or more, not {format_given(number)}", place=rule)

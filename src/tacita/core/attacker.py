@@ -36,7 +36,7 @@ class Outsider:
 
     @classmethod
     def of(cls, table: Table, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> Outsider:
-        """Return the bounds of every cell.
+        """Return the outsider with a lower and an upper bound on every cell of a table, in its units.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class Outsider:
         upper: float | None = None,
         within: tuple[float, float] | None = None,
     ) -> Outsider:
-        """Return everyone's bounds: those that a file states, replaced by those that options give.
+        """Return the outsider with the bounds that a file states, replaced by those that options give.
 
         Shares of the value, ``within``, replace everything else. ``lower`` and ``upper`` each replace that
         side of ``stated`` only; the other side stays as the file states it. Without a file a side that is not
@@ -84,7 +84,7 @@ class Outsider:
 
     @classmethod
     def within(cls, table: Table, below: float, above: float) -> Outsider:
-        """Return bounds at a share of each value: ``a - below * |a| <= y <= a + above * |a|``.
+        """Return the outsider with bounds ``a - below * |a| <= y <= a + above * |a|``, a share of each value.
 
         ``within(table, 0.5, 1.0)`` is ``[a/2, 2a]``. Bounds are rounded inwards to the table's last decimal
         place, which favours the attacker.
@@ -139,7 +139,7 @@ class Insider:
             object.__setattr__(self, name, freeze(np.asarray(column, dtype=np.int64)[order]))
 
     def own_targets(self) -> tuple[Cells, Units]:
-        """Return the cells with levels of their own, and these levels: rows LPL, UPL and SPL."""
+        """Return the cells with protection levels against this insider alone, and rows LPL, UPL and SPL."""
         if self.targets is None:
             return np.zeros(0, dtype=np.int64), np.zeros((3, 0), dtype=np.int64)
         return self.targets, np.array([self.target_lower, self.target_upper, self.target_sliding])
@@ -156,8 +156,8 @@ class Insider:
         target_sliding: ArrayLike = 0,
         also_others: bool = False,
     ) -> Insider:
-        """Return an attacker with bounds ``{cell: (lower, upper)}``, and with levels of their own for
-        ``targets``.
+        """Return an insider with bounds ``{cell: (lower, upper)}``, and with protection levels of their own
+        for ``targets``.
 
         Levels are one number or one per target. All numbers are plain; cells are given by position or codes.
 
@@ -186,12 +186,12 @@ class Insider:
         return cls(name, cells, low, high, aims, lower, upper, sliding, also_others)
 
     def knows_exactly(self) -> Mask:
-        """Return a mask of the cells whose value the attacker knows exactly."""
+        """Return a mask of the insider's ``cells``: True where they know the value exactly."""
         return np.asarray(self.lower == self.upper)
 
 
 def refuse_negative(table: Table, cell: int) -> NoReturn:
-    """Raise the error of a negative cell where everyone is assumed to know that none is."""
+    """Raise a BoundsError that names a negative cell, where everyone is assumed to know that none is."""
     raise BoundsError(
         f"({table.name(cell)}) is negative, so nobody can be assumed to know that cells are not",
         remedy="give the lower bound that everyone knows, or say that there is none",
@@ -200,6 +200,6 @@ def refuse_negative(table: Table, cell: int) -> NoReturn:
 
 
 def to_unit_bounds(lower: ArrayLike, upper: ArrayLike, decimals: int) -> tuple[Units, Units]:
-    """Return bounds as units, rounded inwards, so that an attacker's knowledge is never made weaker."""
+    """Return an attacker's bounds in units, rounded inwards, so that their knowledge never gets weaker."""
     low, high = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
     return exact.ceil_units(low, decimals), -exact.ceil_units(-high, decimals)

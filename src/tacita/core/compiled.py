@@ -17,7 +17,7 @@ LARGE = 2500
 
 
 def kernel(function: Function) -> Function:
-    """Return the same function, compiled by numba when it is first called."""
+    """Return a function that numba compiles at its first call and stores on disk, as a decorator."""
     from numba import njit
 
     made: Any = njit(cache=True, nogil=True, error_model="numpy")(function)

@@ -76,18 +76,18 @@ class TacitaError(Exception):
         return f"{text}{'' if text.endswith(('.', '?')) else '.'} {self.remedy}"
 
     def with_place(self, place: object) -> Self:
-        """Return the same error with a place, named before the one it has unless that begins with it."""
+        """Return the error with a place (file, line, cell) before the one it has, unless that begins so."""
         if self.place.startswith(str(place)):
             return self
         return self._replace(place=f"{place}: {self.place}" if self.place else str(place))
 
     def with_remedy(self, remedy: str, *options: str) -> Self:
-        """Return the same error with one more remedy, a sentence of its own, and the options for it."""
+        """Return the error with one more remedy, a sentence of its own, and the options that help."""
         first = f"{self.remedy.rstrip('.')}. " if self.remedy else ""
         return self._replace(remedy=f"{first}{remedy}", options=(*self.options, *options))
 
     def map_parts(self, rewrite: Callable[[str], str]) -> Self:
-        """Return the same error with a function applied to its place, its fault and its remedy."""
+        """Return the error with a function applied to the texts of its place, fault and remedy."""
         return self._replace(
             place=rewrite(self.place), fault=rewrite(self.fault), remedy=rewrite(self.remedy)
         )
@@ -199,7 +199,7 @@ class PluginWarning(TacitaWarning):
 
 
 def issue_warnings(texts: Iterable[str], kind: type[TacitaWarning] = TacitaWarning) -> None:
-    """Issue warnings to Python at the first caller outside this package."""
+    """Issue texts as Python warnings of a kind, which point to the first caller outside this package."""
     import sys
     import warnings
 
@@ -215,7 +215,7 @@ MOST_NAMES = 20_000
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
-    """Return `` (did you mean 'North'?)`` with the nearest of the known names, or "" where none is near."""
+    """Return `` (did you mean 'North'?)`` for an error, with the nearest known name, or "" if none is."""
     from difflib import get_close_matches
 
     names = [str(other) for other in known]
@@ -224,12 +224,12 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
 
 
 def and_others(how_many: int, thing: str) -> str:
-    """Return `` (4 more rows likewise)`` where the first of five faults is named, "" of a single one."""
+    """Return `` (4 more rows likewise)`` for an error that names the first of five faults, "" of one."""
     return f" ({pluralize(how_many - 1, f'more {thing}')} likewise)" if how_many > 1 else ""
 
 
 def describe_write_failure(path: Path, error: OSError) -> InputError:
-    """Return the error of a file or folder that the system does not write."""
+    """Return the InputError of a file or folder that the system cannot write, with a remedy."""
     return InputError(
         f"cannot be written ({error.strerror or error})",
         place=path,

@@ -30,13 +30,13 @@ MOST_DECIMALS = 12
 
 
 def freeze(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the same array, closed to writing: for arrays that nobody else holds."""
+    """Return the same numpy array, made read-only: for arrays that nobody else holds."""
     array.flags.writeable = False
     return array
 
 
 def freeze_fields(owner: object, *names: str) -> None:
-    """Give a frozen dataclass its own closed copies of arrays that a caller may go on using.
+    """Replace arrays in a frozen dataclass by read-only copies, as callers may go on changing the originals.
 
     Arrays that are closed already are shared.
     """
@@ -69,7 +69,7 @@ def decimals_needed(values: ArrayLike, most: int = MOST_DECIMALS) -> int:
 
 
 def to_units(values: ArrayLike, decimals: int, what: str = "value") -> Units:
-    """Return values as integers of the last of ``decimals`` places, each rounded half to even.
+    """Return values as integer units of the last of ``decimals`` places, each rounded half to even.
 
     Infinite values become ``UNBOUNDED``; missing ones (NaN, None) are refused.
     """
@@ -93,7 +93,7 @@ def to_units(values: ArrayLike, decimals: int, what: str = "value") -> Units:
 
 
 def ceil_units(values: ArrayLike, decimals: int, unit: int = 1) -> Units:
-    """Return values as units, rounded up to a multiple of ``unit``, so that no requirement becomes weaker.
+    """Return values as integer units, rounded up to a multiple of ``unit``: no requirement gets weaker.
 
     A value within 1e-9 of an integer of units, or 1e-12 of its own size, is that integer: float noise is no
     requirement.
@@ -110,13 +110,13 @@ def ceil_units(values: ArrayLike, decimals: int, unit: int = 1) -> Units:
 
 
 def to_floats(units: Units, decimals: int) -> Floats:
-    """Return units as floats, infinities included."""
+    """Return integer units as floats, unbounded ones as infinities."""
     infinite = np.where(units > 0, np.inf, -np.inf)
     return np.where(np.abs(units) < UNBOUNDED, units / 10.0**decimals, infinite)
 
 
 def rescale(units: Units, decimals: int, wanted: int) -> Units:
-    """Return the same values counted in a finer (or equal) last place."""
+    """Return integer units recounted in a finer (or equal) last decimal place; the values stay the same."""
     if wanted < decimals:
         raise InputError(f"cannot drop decimals from {decimals} to {wanted} without losing exactness")
     if wanted == decimals:
@@ -128,7 +128,7 @@ def rescale(units: Units, decimals: int, wanted: int) -> Units:
 
 
 def to_text(units: int, decimals: int) -> str:
-    """Return a number as plain text: ``to_text(12345, 2) == '123.45'``; trailing zeros are not shown."""
+    """Return units as plain text: ``to_text(12345, 2) == '123.45'``; trailing zeros are not shown."""
     if abs(units) >= UNBOUNDED:
         return "inf" if units > 0 else "-inf"
     if not decimals:
@@ -139,12 +139,12 @@ def to_text(units: int, decimals: int) -> str:
 
 
 def to_texts(units: Iterable[int], decimals: int) -> list[str]:
-    """Return many numbers as plain text."""
+    """Return each of many numbers in units as plain text; see :func:`to_text`."""
     return [to_text(int(u), decimals) for u in units]
 
 
 def parse_number(value: object) -> Decimal | None:
-    """Return a number as an exact decimal, None where nothing is given (None, NaN, empty text).
+    """Return a number or its text as an exact decimal, None where nothing is given (None, NaN, empty text).
 
     Raises
     ------

@@ -43,7 +43,7 @@ class Reason:
     percent: tuple[Number, Number] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Make the sentences before pickling, since what makes them cannot be pickled."""
+        """Return what to pickle: the sentences are made first, since what makes them cannot be pickled."""
         sentences = {cell: self.explain(cell) for cell in self.cells.tolist()}
         return Reason, (self.rule, self.cells, sentences.__getitem__, self.percent)
 
@@ -63,14 +63,14 @@ class Levels:
 
     @cached_property
     def cells(self) -> Cells:
-        """Positions of the sensitive cells."""
+        """The positions of the sensitive cells in the table."""
         return np.flatnonzero(self.sensitive)
 
     def __len__(self) -> int:
         return int(self.cells.size)
 
     def __or__(self, other: Levels) -> Levels:
-        """Return levels that are sensitive by either; of two levels the larger one."""
+        """Return the protection levels of cells that are sensitive by either; of two the larger one."""
         return Levels(
             self.sensitive | other.sensitive,
             np.maximum(self.lower, other.lower),
@@ -80,11 +80,11 @@ class Levels:
         )
 
     def why(self, cell: int) -> list[str]:
-        """Return the rules that hit a cell."""
+        """Return the names of the rules that make a cell sensitive."""
         return [reason.rule for reason in self.reasons if cell in reason.cells]
 
     def explain(self, cell: int) -> list[str]:
-        """Return the rules that hit a cell, with the numbers behind them, which are internal."""
+        """Return the rules that make a cell sensitive, with the numbers behind them, which are internal."""
         return [f"{reason.rule}: {reason.explain(cell)}" for reason in self.reasons if cell in reason.cells]
 
     @classmethod
@@ -97,7 +97,7 @@ class Levels:
         upper: ArrayLike = 0,
         sliding: ArrayLike = 0,
     ) -> Levels:
-        """Return levels of some cells by hand, in plain numbers: one for all, or one per cell of the table.
+        """Return protection levels by hand for some cells, in plain numbers: one, or one per table cell.
 
         Cells are given by mask, codes or position (see :mod:`tacita.core.tables.cell_selection`). Levels that
         are finer than the table's last decimal place are rounded up.
@@ -129,7 +129,7 @@ class Levels:
         reasons: Iterable[Reason] = (),
         least: int = 1,
     ) -> Levels:
-        """Return levels in units that vanish where nothing is sensitive.
+        """Return protection levels in units, one per cell, which are zero where it is not sensitive.
 
         Of ``lower`` and ``upper`` the one that is not given is like the other. A sensitive cell whose levels
         would all be zero gets the sliding level ``least``: it must not be known exactly.

@@ -15,7 +15,7 @@ MOST_ROWS, MOST_COLUMNS = 30, 12
 
 
 def show_table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str, below: str = "") -> str:
-    """Return plain texts as an HTML table, with a title above it and a remark below."""
+    """Return plain texts as an HTML table for notebooks, with a title above it and a remark below."""
     lines = [_line("th", head), *(_line("td", row) for row in rows)]
     remark = f"<p>{escape(below)}</p>" if below else ""
     return f"<div><p>{escape(title)}</p><table>{''.join(lines)}</table>{remark}</div>"
@@ -24,7 +24,7 @@ def show_table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str, b
 def show_cells(
     structure: Structure, text: Callable[[int], str], title: str, marked: Mask | None = None
 ) -> str:
-    """Return the first rows and columns of a structure as HTML.
+    """Return the first rows and columns of a table's cells as HTML for notebooks.
 
     Dimensions beyond the second stand at their totals. ``text`` says what a cell shows; ``marked`` cells have
     a star.

@@ -42,7 +42,7 @@ _LETTERS = re.compile(r"(?<=\d)\s?[a-z]{1,2}\Z")
 
 
 def tidy(text: str) -> str:
-    """Return a text on one line; a number with a plain minus sign and no blanks between groups of digits."""
+    """Return a text on one line; a number in it with a plain minus sign and no blanks between digits."""
     if text.isascii() and text.isdecimal():
         return text  # Most are, and there may be a million.
     line = re.sub(r"\s*\n\s*", " ", text.replace("\r", "")).strip()
@@ -51,12 +51,12 @@ def tidy(text: str) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a tidy text is a number, with one decimal sign or the other."""
+    """Return whether a tidy text is written as a number, with a decimal point or a decimal comma."""
     return _WRITTEN.fullmatch(text) is not None
 
 
 def has_signs_beside(text: str, letters: bool = False) -> bool:
-    """Return whether a text is a number with signs: ``(15)``, ``7*``, ``€ 5``; with letters: ``7 r``."""
+    """Return whether a text is a number beside signs: ``(15)``, ``7*``, ``€ 5``; with letters: ``7 r``."""
     bare = _BESIDE.sub("", text)
     if letters:
         bare = _LETTERS.sub("", bare.strip())
@@ -64,7 +64,7 @@ def has_signs_beside(text: str, letters: bool = False) -> bool:
 
 
 def find_decimal_sign(number: str) -> str | None:
-    """Return the decimal sign of a number; None where it has none, or where it may be either."""
+    """Return the decimal sign in a number's text, point or comma; None where it has none or may be either."""
     mantissa = re.split("[eE]", number.lstrip("+-"))[0]
     last = max(mantissa.rfind("."), mantissa.rfind(","))
     if last < 0:
@@ -78,13 +78,13 @@ def find_decimal_sign(number: str) -> str | None:
 
 
 def find_decimal_signs(numbers: Sequence[str]) -> dict[str, int]:
-    """Return each decimal sign that some number has for certain, and the position of the first that has."""
+    """Return each decimal sign that some number's text has for certain, with the first position of one."""
     found = [(sign, k) for k, number in enumerate(numbers) if (sign := find_decimal_sign(number)) is not None]
     return dict(reversed(found))
 
 
 def to_plain_number(number: str, sign: str) -> str | None:
-    """Return a number as Python writes it, or None where the text is no number with this decimal sign."""
+    """Return a number's text as Python writes it, or None where it is no number with this decimal sign."""
     if number.isascii() and number.isdecimal():
         return number
     if _PLAIN[sign].fullmatch(number) is None:
@@ -93,7 +93,7 @@ def to_plain_number(number: str, sign: str) -> str | None:
 
 
 def parse_entry(table: Table, text: str) -> tuple[int, int]:
-    """Return a typed number as ``(units, decimals)``: as many decimals as the table has, or more if needed.
+    """Return a number typed into a table as ``(units, decimals)``: decimals of the table, or more if needed.
 
     A table takes finer values after ``table.with_decimals(decimals)``.
     """
@@ -102,7 +102,7 @@ def parse_entry(table: Table, text: str) -> tuple[int, int]:
 
 
 def parse_entries(table: Table, texts: Sequence[str]) -> tuple[Units, int]:
-    """Return many typed numbers as units of the same number of decimals: see :func:`parse_entry`.
+    """Return many numbers typed into a table as units of the same decimals: see :func:`parse_entry`.
 
     The decimal sign that one of them has for certain goes for all. Where none has, ``1,234`` and ``1.234``
     are in thousands if the table holds counts; else they are refused, unless the table has such decimals
@@ -138,7 +138,7 @@ def parse_entries(table: Table, texts: Sequence[str]) -> tuple[Units, int]:
 
 
 def _choose_decimal_sign(table: Table, texts: Sequence[str]) -> str:
-    """Return the decimal sign of numbers that are typed or pasted together."""
+    """Return the decimal sign, point or comma, of numbers that are typed into a table together."""
     numbers = [text for text in texts if is_number(text) and ("," in text or "." in text)]
     found = find_decimal_signs(numbers)
     if len(found) == 2:

@@ -34,7 +34,7 @@ class Plugin:
 def find_plugins(
     group: str, built_in: frozenset[str], find_fault: Callable[[str, Any], str]
 ) -> tuple[Plugin, ...]:
-    """Return the plug-ins of a group in order of their names, and warn of those that cannot be used.
+    """Return the plug-ins of other packages in a group, ordered by name; warn of those that cannot be used.
 
     Parameters
     ----------
@@ -73,5 +73,5 @@ def find_plugins(
 
 
 def usable_plugins(plugins: tuple[Plugin, ...]) -> dict[str, Any]:
-    """Return the plug-ins that can be used, by their names."""
+    """Return the methods, rules or formats of the plug-ins that can be used, by their names."""
     return {plugin.name: plugin.value for plugin in plugins if not plugin.fault}

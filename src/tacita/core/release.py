@@ -121,13 +121,13 @@ class Release(Framed):
         return f"Release({', '.join(f'{n:,} {word}' for word, n in counts.items() if n)})"
 
     def _repr_html_(self) -> str:
-        """Return what readers see of each cell, as notebooks show it; what is hidden is not in it."""
+        """Return what readers see of each cell as HTML for notebooks; what is hidden is not in it."""
         from tacita.core.notebook import show_cells
 
         return show_cells(self.structure, self._shown_text, repr(self))
 
     def _shown_text(self, cell: int) -> str:
-        """Return what a reader sees of a cell: a number, an interval, or that it is suppressed."""
+        """Return the text that readers see of a cell: a number, an interval, or x where it is suppressed."""
         low, high, value = (
             exact.to_text(int(units[cell]), self.decimals) for units in (self.low, self.high, self.value)
         )
@@ -135,7 +135,7 @@ class Release(Framed):
         return words.get(Mark(self.marks[cell]), f"≈{value}")
 
     def to_arrow(self, part: int = 0) -> pa.Table:
-        """Return one row per cell as readers get it: codes, ``mark``, ``low``, ``high``, ``value``.
+        """Return an Arrow table of what readers get per cell: codes, ``mark``, ``low``, ``high``, ``value``.
 
         Ends of windows and values that the release does not give are null. ``part`` says which of several
         linked tables; rows stand in the order of the table that was given.
@@ -154,16 +154,16 @@ class Release(Framed):
 
     @property
     def hidden(self) -> Mask:
-        """True for cells whose value is not given exactly."""
+        """A mask of the cells whose value is not given exactly."""
         return np.asarray(self.low < self.high)
 
     @property
     def changed(self) -> Mask:
-        """True for cells not published as they are."""
+        """A mask of the cells that are not published as they are."""
         return np.asarray(self.marks != Mark.PUBLISHED)
 
     def with_decimals(self, decimals: int) -> Release:
-        """Return the same release counted in a finer last place."""
+        """Return the same release with its numbers counted in a finer last decimal place."""
         if decimals == self.decimals:
             return self
         finer = [exact.rescale(units, self.decimals, decimals) for units in (self.low, self.high, self.value)]
@@ -174,7 +174,7 @@ class Release(Framed):
         )
 
     def write(self, path: str | Path, audit: Audit | None = None, unaudited: str | None = None) -> Path:
-        """Write a file for publication; the ending of ``path`` chooses the format.
+        """Write the release to a file for publication and return its path; the ending chooses the format.
 
         Refuses without an audit that found this release safe, unless ``unaudited`` gives a reason, which the
         file then carries. Warns where a draw takes the place of a file with other numbers.
@@ -195,7 +195,7 @@ class Release(Framed):
     def suppress(
         cls, table: Table, cells: CellList, primary: CellList | None = None, **about: Any
     ) -> Release:
-        """Hide some cells (see :mod:`~tacita.core.tables.cell_selection`), publish the others as they are."""
+        """Return a release that hides some cells (see :mod:`~tacita.core.tables.cell_selection`) only."""
         hidden = read_cells(table, cells, "cells to suppress")
         return cls.mixed(table, hidden, Mark.SUPPRESSED, -UNBOUNDED, UNBOUNDED, primary=primary, **about)
 
@@ -209,7 +209,7 @@ class Release(Framed):
         primary: CellList | None = None,
         **about: Any,
     ) -> Release:
-        """Publish an interval ``[low, high]`` (one entry per cell of the table) for some cells."""
+        """Return a release with ``[low, high]`` (one entry per cell of the table) for some cells."""
         chosen = read_cells(table, cells, "cells with intervals")
         return cls.mixed(table, chosen, Mark.INTERVAL, low, high, primary=primary, **about)
 
@@ -223,7 +223,7 @@ class Release(Framed):
         mark: Mark = Mark.ROUNDED,
         **about: Any,
     ) -> Release:
-        """Publish ``value`` for every cell and announce that the truth is within ``radius`` (units) of it.
+        """Return a release of ``value`` in every cell that announces the truth within ``radius`` units of it.
 
         Cells with radius zero are published as they are.
         """
@@ -246,7 +246,7 @@ class Release(Framed):
         assumption: str = "",
         alone: str = "",
     ) -> Release:
-        """Return any mixture: ``changed`` cells get ``mark``, window and (if given) shown value.
+        """Return any mixed release: ``changed`` cells get ``mark``, window and (if given) shown value.
 
         The others are published, and so are changed cells whose window is their value alone.
         """

@@ -39,7 +39,7 @@ SECRET = "leave it out and a secret one is drawn"
 
 
 def draw_seed() -> int:
-    """Return a seed from the system that nobody can guess; it fits into 63 bits, as project files need."""
+    """Return a random seed that nobody can guess, for a run; it fits into 63 bits, as project files need."""
     return 2**62 + secrets.randbits(62)
 
 
@@ -67,7 +67,7 @@ class InThisThread(Executor):
         return future
 
     def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], **_: Any) -> Iterator[Any]:
-        """Return results as they are needed, so that progress is seen and a cancel is heard between them."""
+        """Return results as they are asked for, so that progress is seen and a cancel is heard between."""
         return (fn(*arguments) for arguments in zip(*iterables, strict=False))
 
 
@@ -116,18 +116,18 @@ class Run:
     _begun: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Send workers elsewhere the time that is left; listener, executor and cancel stay here."""
+        """Return what a worker elsewhere gets: the time left and seeds, not listener, executor and cancel."""
         left = self.remaining
         return _start_elsewhere, (None if left == float("inf") else left, self.seed, self.search)
 
     @property
     def seed_remarks(self) -> tuple[str, ...]:
-        """A warning that the seed can be guessed, if it can."""
+        """A warning that readers can guess the seed, as a tuple; empty if they cannot."""
         guessed = f"the seed is below {GUESSABLE:,}, so that readers can try all of these: {SECRET}"
         return (guessed,) if self.seed < GUESSABLE else ()
 
     def cancel(self) -> None:
-        """Ask the work to end; it keeps the best it has."""
+        """Ask the computation to end; it keeps the best result it has."""
         self._stop.throw()
 
     @property
@@ -140,12 +140,12 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """Time since the start."""
+        """Seconds since the run was started."""
         return time.monotonic() - self.started
 
     @property
     def remaining(self) -> float:
-        """Seconds left; infinite without a limit, only the patience after a cancel."""
+        """Seconds left until the time limit; infinite without one, only the patience after a cancel."""
         end = float("inf") if self.time_limit is None else self.started + self.time_limit
         if self._stop.thrown is not None:
             end = min(end, self._stop.thrown)
@@ -153,20 +153,20 @@ class Run:
 
     @property
     def over(self) -> bool:
-        """True when work should end."""
+        """Whether no time is left, so that the computation should end."""
         return self.remaining <= 0.0
 
     @property
     def late(self) -> bool:
-        """True when only patience is left, or not even that."""
+        """Whether the time limit or a cancel has passed, so that only patience is left, or not even that."""
         return self.extended(0.0).over
 
     def extended(self, patience: float = GRACE) -> Run:
-        """Return the same run, which ends so much later: time to turn the best so far into a release."""
+        """Return the same run with so much more time after its limit, to make a release of the best."""
         return replace(self, patience=patience)
 
     def report(self, phase: str, done: int = 0, total: int = 0, **known: float) -> None:
-        """Report progress to the log, and to the listener if there is one."""
+        """Report progress of the computation to the log, and to the listener if there is one."""
         if LOG.isEnabledFor(logging.DEBUG):
             gap = gap_between(known["incumbent"], known["bound"]) if len(known) == 2 else None
             LOG.debug(
@@ -177,7 +177,7 @@ class Run:
             self.listener(Event(phase, done, total, seconds=self.seconds, **known))
 
     def translated(self, meaning: Callable[[float], float]) -> Run:
-        """Return the same run for a search with other losses; ``meaning`` translates them for listeners."""
+        """Return the run for a search with other losses, which ``meaning`` translates for the listener."""
         listener = self.listener
         if listener is None:
             return self
@@ -189,10 +189,10 @@ class Run:
         return replace(self, listener=report)
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Return results in order, computed by the executor."""
+        """Return the function's results for the items, in order, computed by the run's executor."""
         return self.executor.map(function, items)
 
 
 def _start_elsewhere(time_limit: float | None, seed: int, search: int) -> Run:
-    """Return the run that a worker gets."""
+    """Return the run that a worker process gets, with its clock started."""
     return Run(time_limit, seed, search=search).begin()

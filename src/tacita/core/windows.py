@@ -30,7 +30,7 @@ Windows = tuple[Units, Units]
 
 
 def find_windows(table: Table, release: Release) -> Windows:
-    """Return the windows of a release of this very table.
+    """Return the windows of a release of this very table: lower and upper ends per cell, in units.
 
     Ends that are finer than the table's last place are rounded inwards, which favours the attacker.
     """
@@ -39,7 +39,7 @@ def find_windows(table: Table, release: Release) -> Windows:
 
 
 def refuse_other_cells(table: Table, release: Release) -> None:
-    """Raise unless a release is of the cells of this table, in their order."""
+    """Raise a ReleaseError unless a release is of the cells of this table, in their order."""
     if len(release) != len(table):
         raise ReleaseError(
             f"the release has {pluralize(len(release), 'cell')}, the table {len(table):,}: they do not "
@@ -53,7 +53,7 @@ def refuse_other_cells(table: Table, release: Release) -> None:
 
 
 def find_shared_windows(table: Table, release: Release) -> Windows:
-    """Return the windows of a release on the cells that this table shares with it, unbounded elsewhere.
+    """Return a release's windows on the cells that a table shares with it, unbounded elsewhere, in units.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def find_shared_windows(table: Table, release: Release) -> Windows:
 
 
 def intersect_windows(table: Table, releases: Sequence[Release]) -> Windows:
-    """Return what several releases say together of each cell of a table.
+    """Return the windows that several releases together leave for each cell of a table, in units.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def count_unshared_cells(table: Table, release: Release) -> int:
 
 
 def note_unshared(table: Table, releases: Sequence[Release]) -> Iterator[str]:
-    """Yield a note on each release that speaks of cells which the table does not have."""
+    """Yield a note on each earlier release that lists cells which the table does not have."""
     for k, release in enumerate(releases):
         if unshared := count_unshared_cells(table, release):
             yield (
@@ -129,13 +129,13 @@ def note_unshared(table: Table, releases: Sequence[Release]) -> Iterator[str]:
 
 
 def have_same_windows(table: Table, one: Release, other: Release) -> bool:
-    """Return whether two releases of this table say the same of every cell."""
+    """Return whether two releases have the same windows on all cells of this table."""
     pairs = zip(find_shared_windows(table, one), find_shared_windows(table, other), strict=True)
     return all(np.array_equal(*pair) for pair in pairs)
 
 
 def match_cells(structure: Structure, other: Structure) -> Cells:
-    """Return for each cell of ``other`` the cell of ``structure`` that it is; -1 where it is none."""
+    """Return for each cell of ``other`` the same cell's position in ``structure``; -1 where there is none."""
     if structure.labels or other.labels:
         position = {label: k for k, label in enumerate(structure.labels)}
         return np.array([position.get(label, -1) for label in _labels(other)], dtype=np.int64)
@@ -161,7 +161,7 @@ def _labels(structure: Structure) -> Sequence[str]:
 
 
 def _recode(dimension: Dimension, other: Dimension) -> Codes:
-    """Return what each code of ``other`` is in ``dimension``, -1 where it is none.
+    """Return the position in ``dimension`` of each code of ``other``, -1 where it has none.
 
     Codes are the same by their text, also of a code that stands for the same cells; totals also by two usual
     names.

@@ -23,12 +23,12 @@ class Example:
 
 
 def example_names() -> tuple[str, ...]:
-    """Return the names of all examples, printed tables first."""
+    """Return the names of all built-in examples, printed tables first."""
     return tuple(EXAMPLES)
 
 
 def example(name: str) -> Problem:
-    """Return the problem of that name; refuse unknown names with those there are."""
+    """Return the example problem of that name; refuse unknown names with those there are."""
     if name not in EXAMPLES:
         fault = f"there is no example '{name}'{did_you_mean(name, EXAMPLES)}"
         raise InputError(fault, remedy=f"choose one of {', '.join(EXAMPLES)}")
@@ -36,7 +36,7 @@ def example(name: str) -> Problem:
 
 
 def _draw_thesis_table(rows: int, columns: int, sensitive: int) -> Problem:
-    """Return integer amounts between 1 and 999 with so many sensitive cells, from a fixed seed."""
+    """Return an example of random amounts, 1 to 999, with so many sensitive cells, from a fixed seed."""
     drawn = draw_problem((rows, columns), "uniform", sensitive=sensitive, seed=rows)
     return Problem(replace(drawn.table, integer=False), drawn.levels)
 

@@ -54,12 +54,12 @@ TIWARI_LEVELS: tuple[Mapping[tuple[str, ...], tuple[int, int, int]], ...] = (
 
 
 def nchs() -> Problem:
-    """Gonzalez and Cox (2005), Table I: 10 x 5 counts, sensitive below 5."""
+    """Return the example of Gonzalez and Cox (2005), Table I: 10 x 5 counts, sensitive below 5."""
     return Problem(Table.from_array(NCHS), Threshold(5))
 
 
 def salazar() -> Problem:
-    """Salazar (2002), Figure 1: 3 x 3 amounts, cell II, C with LPL 10 and UPL 12."""
+    """Return the example of Salazar (2002), Figure 1: 3 x 3 amounts, cell II, C with LPL 10 and UPL 12."""
     table = Table.from_array(
         SALAZAR,
         totals=True,
@@ -71,7 +71,7 @@ def salazar() -> Problem:
 
 
 def petrenko() -> Problem:
-    """Petrenko, Figure 6.1: 3 x 4 amounts, levels 3 and 5 both ways.
+    """Return the example of Petrenko, Figure 6.1: 3 x 4 amounts, levels 3 and 5 both ways.
 
     Four decimals, so that least squares and pseudo-Huber, whose best tables have no integers, show theirs.
     """
@@ -80,7 +80,7 @@ def petrenko() -> Problem:
 
 
 def tiwari(number: int) -> Problem:
-    """Tiwari, Example ``number``: counts of which everyone knows that they lie between a/2 and 2a."""
+    """Return Example ``number`` of Tiwari: counts that everyone knows to lie between a/2 and 2a."""
     values: ArrayLike = TIWARI[number - 1]
     table = Table.from_array(values)
     everyone = Outsider.within(table, below=0.5, above=1.0)

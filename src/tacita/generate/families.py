@@ -99,7 +99,7 @@ FAMILIES = {
 
 
 def find_family(name: str, between: tuple[int, int] | None = None) -> Family:
-    """Return the family of that name, with values from ``between`` if it is the uniform one."""
+    """Return the family of random values of that name, drawn from ``between`` if it is the uniform one."""
     if name not in FAMILIES:
         raise InputError(f"there is no family '{name}'", remedy=f"choose one of {', '.join(FAMILIES)}")
     if between is None:

@@ -49,7 +49,7 @@ def microdata(
     decimals: int = 2,
     seed: int = 0,
 ) -> Microdata:
-    """Return random records: ``dimensions``, ``value``, and ``respondent``, ``holding``, ``weight`` on
+    """Return random microdata: ``dimensions``, ``value``, and ``respondent``, ``holding``, ``weight`` on
     request.
 
     Parameters
@@ -106,13 +106,13 @@ def microdata(
 
 
 def _draw_respondents(random: np.random.Generator, n: int, people: int) -> Cells:
-    """Return the respondent of each record: everyone has one, and those with low numbers mostly more."""
+    """Return a random respondent per record: everyone has one, those with low numbers mostly more."""
     more = (random.random(n - people) ** 2 * people).astype(np.int64)
     return np.concatenate([np.arange(people), more])
 
 
 def _draw_codes(random: np.random.Generator, codes: int, n: int) -> Index:
-    """Return leaf codes of uneven popularity: shares are lognormal, in steps of one in 65,536."""
+    """Return random leaf codes of uneven popularity: shares are lognormal, in steps of one in 65,536."""
     shares = np.exp(1.1 * random.standard_normal(codes))
     ends = np.floor(np.cumsum(shares) / shares.sum() * 65_536 + 0.5)
     lookup = np.searchsorted(ends, np.arange(65_536), side="right").clip(0, codes - 1).astype(np.int32)
@@ -132,7 +132,7 @@ def _draw_home_codes(
 
 
 def _draw_values(random: np.random.Generator, who: Cells, people: int, decimals: int) -> NDArray[np.float64]:
-    """Return the turnover of each record: its respondent's size, a little different each time.
+    """Return a random turnover per record: its respondent's size, a little different each time.
 
     Sizes are lognormal, one in fifty with a Pareto tail.
     """
@@ -144,7 +144,7 @@ def _draw_values(random: np.random.Generator, who: Cells, people: int, decimals:
 
 
 def _draw_holdings(random: np.random.Generator, people: int) -> Cells:
-    """Return the holding of each respondent; who belongs to no group is a holding of their own."""
+    """Return the random holding of each respondent; who belongs to no group is a holding of their own."""
     holding = np.arange(people)
     grouped = np.flatnonzero(random.random(people, dtype=np.float32) < 0.1)
     groups = grouped[: max(1, grouped.size // 5)]

@@ -93,7 +93,7 @@ def problem(
     hierarchy: Sequence[int] | None = None,
     seed: int = 0,
 ) -> Problem:
-    """Return a random table with sensitive leaf cells, against an outsider.
+    """Return a random problem: a table with sensitive leaf cells, against an outsider.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def _join_numbers(numbers: Sequence[int]) -> str:
 
 
 def _draw_filled_cells(random: np.random.Generator, shape: Sequence[int], empty: float) -> Cells:
-    """Return the positions of the leaf cells that are not empty, in order; at least one."""
+    """Return the positions of random leaf cells that are not empty, in order; at least one."""
     if not 0.0 <= empty < 1.0:
         remedy = "give one from 0 up to but not including 1"
         raise InputError(f"the share of zeros is {empty:g}", remedy=remedy)
@@ -180,7 +180,7 @@ def _are_counts(family: Family, kind: str | None) -> bool:
 def _draw_sensitive_cells(
     made: Table, family: Family, wanted: float | int | None, pattern: str, random: np.random.Generator
 ) -> Mask:
-    """Return a mask of the leaf cells that are sensitive."""
+    """Return a mask of the leaf cells of a random table that are drawn as sensitive."""
     if pattern not in PATTERNS:
         raise InputError(f"there is no pattern '{pattern}'", remedy=f"choose one of {', '.join(PATTERNS)}")
     marked = np.zeros(len(made), dtype=bool)
@@ -208,7 +208,7 @@ def _draw_sensitive_cells(
 
 
 def _order_by_centres(codes: Codes, number: int, random: np.random.Generator) -> Cells:
-    """Return cells ordered by their distance (sum of steps in code order) to the nearest of a few centres."""
+    """Return cells in the order of their distance (steps in code order) to a few random centres."""
     centres = random.choice(codes.shape[0], min(max(1, number // 12), codes.shape[0]), replace=False)
     distance = np.full(codes.shape[0], np.iinfo(np.int64).max)
     for centre in centres:

@@ -12,7 +12,7 @@ from tacita.core.words import pluralize
 def hierarchy(
     depth: int = 2, branching: int | tuple[int, int] = 4, *, seed: int = 0, prefix: str = ""
 ) -> Hierarchy:
-    """Return a random tree of ``depth`` levels below its total.
+    """Return a random classification of ``depth`` levels below its total.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def hierarchy(
 
 
 def draw_tree(leaves: int, depth: int, random: np.random.Generator, prefix: str = "") -> Hierarchy:
-    """Return a tree of ``depth`` levels with so many leaves, spread unevenly over its branches."""
+    """Return a random classification of ``depth`` levels with so many leaves, spread unevenly."""
     links: list[tuple[str, str]] = []
     level = [("", leaves)]
     for remaining in range(depth, 0, -1):
@@ -58,7 +58,7 @@ def draw_tree(leaves: int, depth: int, random: np.random.Generator, prefix: str 
 
 
 def _split_number(size: int, parts: int, random: np.random.Generator) -> list[int]:
-    """Return so many positive numbers whose sum is ``size``."""
+    """Return so many random positive integers whose sum is ``size``."""
     if parts == 1:
         return [size]
     cuts = np.sort(random.choice(size - 1, parts - 1, replace=False)) + 1

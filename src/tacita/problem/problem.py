@@ -148,23 +148,23 @@ class Problem:
         return f"Problem({self.table!r}, {sensitive}, against {self.considered.text})"
 
     def _repr_html_(self) -> str:
-        """Return the table with its true values, as notebooks show it; sensitive cells have a star."""
+        """Return the problem's true table as HTML for notebooks; sensitive cells have a star."""
         title = f"{self!r}; * is sensitive"
         return show_cells(self.table.structure, self.table.text, title, self.levels.sensitive)
 
     @property
     def sensitive(self) -> Cells:
-        """The positions of the sensitive cells."""
+        """The positions of the sensitive cells in the problem's table."""
         return self.levels.cells
 
     @property
     def attackers(self) -> tuple[str, ...]:
-        """The names of the attackers, the outsider first."""
+        """The names of the attackers of the problem, the outsider first."""
         return (self.outsider.name, *self.insiders.names)
 
     @property
     def published_notes(self) -> tuple[str, ...]:
-        """Notes on earlier releases that also list cells which the table does not have."""
+        """Notes on earlier releases that also list cells which the problem's table does not have."""
         return tuple(note_unshared(self.table, self.already_published))
 
     def with_published(self, releases: Iterable[Release]) -> Problem:
@@ -191,26 +191,26 @@ class Problem:
         return problem
 
     def _set(self, **values: object) -> None:
-        """Set the fields of a new problem and check them."""
+        """Set the fields of a new problem and refuse those that contradict each other."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
         self._check()
 
     def requirements(self) -> Iterator[AttackerLevels]:
-        """Yield the levels that hold against each attacker, the outsider first."""
+        """Yield the protection levels that hold against each attacker of the problem, the outsider first."""
         yield self.against_everyone()
         for insider in self.insiders:
             yield self.against(insider, self.sensitive)
 
     def against_everyone(self) -> AttackerLevels:
-        """Return the levels that hold against the outsider."""
+        """Return the protection levels that hold against the outsider, with their cells."""
         at, levels = self.sensitive, self.levels
         each = levels.lower[at], levels.upper[at], levels.sliding[at]
         return AttackerLevels(self.outsider.name, None, at, *each)
 
     def against(self, insider: Insider, sensitive: Cells) -> AttackerLevels:
-        """Return the levels that hold against an insider: their own, and unless they have only these, the
-        problem's in ``sensitive`` cells.
+        """Return the protection levels that hold against an insider: their own, and unless they have only
+        these, the problem's in ``sensitive`` cells.
         """
         own, own_levels = insider.own_targets()
         common = np.zeros(0, dtype=np.int64)
@@ -238,7 +238,7 @@ class Problem:
         return low, high
 
     def _check(self) -> None:
-        """Refuse lists, bounds and levels that contradict each other or the table."""
+        """Refuse a problem whose lists, bounds and levels contradict each other or the table."""
         table, names = self.table, self.table.structure.names
         if (wrong := np.flatnonzero(self.must_publish & self.levels.sensitive)).size:
             fault, remedy = "sensitive, yet must be published", "take it off one of the two lists"
@@ -262,7 +262,7 @@ class Problem:
         )
 
     def _check_insiders(self) -> None:
-        """Refuse unknown cells, levels of cells that are not sensitive, and bounds that are not true."""
+        """Refuse insiders with unknown cells, levels of cells that are not sensitive, or untrue bounds."""
         table, insiders = self.table, self.insiders
         for cells, owner in ((insiders.cells, insiders.owner), (insiders.targets, insiders.target_owner)):
             if (wrong := np.flatnonzero((cells < 0) | (cells >= len(table)))).size:
@@ -313,8 +313,8 @@ class Problem:
                 )
 
     def _find_room(self, who: Cells, cells: Cells, everyone: Outsider) -> tuple[Units, Units, Units]:
-        """Return how far the bounds of insiders, or the outsider's (-1), lie below and above the values, and
-        the sum of both.
+        """Return how far insiders' bounds, or the outsider's (-1), lie below and above the values of cells,
+        and the sum of both, in units.
         """
         low, high, value = everyone.lower[cells], everyone.upper[cells], self.table.units[cells]
         known = self.insiders.find(who, cells)
@@ -341,7 +341,7 @@ class AttackerLevels:
 
 
 def start_run(problem: object, run: object) -> Run:
-    """Return the run that was given, or a new one where none was, with its clock started.
+    """Return the run to work on a problem with, the given one or a new one, with its clock started.
 
     Raises
     ------
@@ -368,7 +368,7 @@ def start_run(problem: object, run: object) -> Run:
 
 
 def _read_rule(table: object, rule: object) -> Rule | Levels:
-    """Return the rule or levels that were given; refuse what is neither, and a table that is none."""
+    """Return the rule or levels given for a problem; refuse what is neither, and a table that is none."""
     if not isinstance(table, Table):
         remedy = "make one with Table.from_array, Table.from_frame, tabulate or read_case"
         raise InputError(f"a problem needs a Table, not a {type(table).__name__}", remedy=remedy)
@@ -381,7 +381,7 @@ def _read_rule(table: object, rule: object) -> Rule | Levels:
 
 
 def _refuse_false_bounds(table: Table, everyone: Outsider) -> None:
-    """Raise if a value is outside the bounds that everyone knows.
+    """Raise a BoundsError if a value of the problem's table is outside the bounds that everyone knows.
 
     Negative cells get an error of their own: those who have them seldom gave bounds.
     """
@@ -400,7 +400,7 @@ def _false_bounds_error(table: Table, who: str, cells: Cells, kind: type[InputEr
 
 
 def _refuse_broken_levels(table: Table, levels: Levels) -> None:
-    """Raise if levels have another shape than the table, are negative or huge, or lack a sensitive cell."""
+    """Raise a LevelsError for levels of another shape than the table, negative, huge, or without a cell."""
     columns = (levels.sensitive, levels.lower, levels.upper, levels.sliding)
     if any(column.shape != (len(table),) for column in columns):
         raise LevelsError(f"levels are needed for each cell of the table, {len(table):,} in all")
@@ -418,7 +418,7 @@ def _refuse_broken_levels(table: Table, levels: Levels) -> None:
 
 
 def _add_structural_zeros(table: Table, outsider: Outsider) -> Outsider:
-    """Return the outsider with bounds of 0 for structural zeros, whatever bounds are given."""
+    """Return the problem's outsider with bounds of 0 for structural zeros, whatever bounds are given."""
     if outsider.lower.shape != (len(table),) or outsider.upper.shape != (len(table),):
         raise InputError(
             f"{outsider.name} needs a lower and an upper bound for each cell, {len(table):,} in all"
@@ -430,7 +430,7 @@ def _add_structural_zeros(table: Table, outsider: Outsider) -> Outsider:
 
 
 def _add_releases(table: Table, outsider: Outsider, earlier: Sequence[Release]) -> Outsider:
-    """Return the outsider who also knows what was published earlier."""
+    """Return the problem's outsider with bounds narrowed to what was published earlier."""
     if not earlier:
         return outsider
     low, high = intersect_windows(table, earlier)
@@ -438,7 +438,7 @@ def _add_releases(table: Table, outsider: Outsider, earlier: Sequence[Release]) 
 
 
 def _find_costs(table: Table, cost: str | ArrayLike, sensitive: Mask) -> Floats:
-    """Return the cost of hiding each cell."""
+    """Return what it costs the problem to hide each cell, by a named cost, a column or given numbers."""
     if not isinstance(cost, str):
         array = np.asarray(cost, dtype=np.float64)
         if array.shape != (len(table),):
@@ -475,8 +475,8 @@ def _find_costs(table: Table, cost: str | ArrayLike, sensitive: Mask) -> Floats:
 
 
 def _count_steps_to(table: Table, targets: Mask) -> Floats:
-    """Return how many sums lead from the nearest target to each cell; cells that none lead to are one step
-    beyond the farthest.
+    """Return how many sums lead from the nearest target to each cell, for the cost ``distance``; cells that
+    none lead to are one step beyond the farthest.
     """
     together = abs(table.equations.matrix)
     reached, steps = targets.copy(), np.zeros(len(table))

@@ -48,7 +48,7 @@ class Protects(Protocol):
     name: ClassVar[str]
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """Return a release of the problem."""
+        """Return a release that protects the table of the problem."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Comparison(Framed, tuple[Lost, ...]):
     """One row per release, in the order given; as text, a table."""
 
     def to_arrow(self) -> pa.Table:
-        """Return one row per release, with the columns of :class:`Lost`."""
+        """Return an Arrow table with one row per compared release and the columns of :class:`Lost`."""
         import pyarrow as pa
 
         return pa.table({field.name: [getattr(row, field.name) for row in self] for field in fields(Lost)})
@@ -103,7 +103,7 @@ class Risk:
 
 
 def measure_risk(problem: Problem, cells: Cells, low: Floats, high: Floats) -> Risk:
-    """Return the risk that intervals which an attacker deduces leave in the sensitive cells.
+    """Return the risk of the problem's sensitive cells, given the intervals that an attacker deduces.
 
     ``r_p`` is infinite for a cell that is known exactly, and zero for one of which nothing is known.
 
@@ -131,7 +131,7 @@ def measure_risk(problem: Problem, cells: Cells, low: Floats, high: Floats) -> R
 
 
 def compare(problem: Problem, releases: Sequence[Release | Protects], run: Run | None = None) -> Comparison:
-    """Return what each release lost; a method makes its release first.
+    """Return a comparison of what each release of a problem lost; a method makes its release first.
 
     A method that finds none has a row that says why.
     """
@@ -139,7 +139,7 @@ def compare(problem: Problem, releases: Sequence[Release | Protects], run: Run |
 
 
 def _compare_one(problem: Problem, one: Release | Protects, run: Run | None) -> Lost:
-    """Return what a release, or that of a method, lost."""
+    """Return what a release, or that of a method, lost of the problem's table; or why there is none."""
     if isinstance(one, Release):
         return _measure(problem, one, str(one.made_by.get("method", "release")))
     try:
@@ -149,7 +149,7 @@ def _compare_one(problem: Problem, one: Release | Protects, run: Run | None) -> 
 
 
 def find_changed(table: Table, release: Release) -> Mask:
-    """Return the cells whose number is not the true one, or that show none.
+    """Return a mask of the cells whose number in a release is not the true one, or that show none.
 
     A number that is published with a radius, and is the true one, is not changed.
     """
@@ -159,7 +159,7 @@ def find_changed(table: Table, release: Release) -> Mask:
 
 
 def _measure(problem: Problem, release: Release, name: str) -> Lost:
-    """Return the losses of a release."""
+    """Return the losses of a release of the problem: distances from the true values, cells changed."""
     table = problem.table
     if not release.structure.same_cells(table.structure):
         fault = f"the release '{name}' lists other cells than the table"

@@ -67,7 +67,7 @@ class Concentration(ContributorRule):
 
     @abstractmethod
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
-        """Return ``(w_1, .., w_m), c``."""
+        """Return the weights and the cell weight of the sensitivity rule: ``(w_1, .., w_m), c``."""
 
     @abstractmethod
     def explain_numbers(self, first: str, rest: str, largest: str, total: str) -> str:
@@ -156,7 +156,7 @@ class Concentration(ContributorRule):
 def _split_target(
     contributions: Contributions, cells: Cells, allowed: Mask, mine: Mask, places: int
 ) -> tuple[Units, Units]:
-    """Return the largest contribution that ``allowed`` marks, and the rest without ``mine``, descending.
+    """Return the largest contribution to protect, of those ``allowed`` marks, and others' without ``mine``.
 
     What lies beyond the stored contributions is taken as large as it can be: each at most the smallest stored
     one, together at most what is left of the total.

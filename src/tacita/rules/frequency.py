@@ -34,7 +34,7 @@ class _Counting(ContributorRule):
         return super()._suffix() + (" (weighted)" if self.weighted else "")
 
     def _count(self, table: Table, value_counts: bool) -> Units | Floats:
-        """Return the contributors per cell; with ``value_counts`` the value, in a table of counts."""
+        """Return the contributors per cell that the rule counts, or a table of counts' values if wanted."""
         if self.by == HOLDING:
             found: Units | Floats | None = table.holding_count
         elif self.weighted:
@@ -52,7 +52,7 @@ class _Counting(ContributorRule):
         return found
 
     def _all_waived(self, table: Table) -> Mask:
-        """Return a mask of the cells whose contributors are all known and have consented."""
+        """Return a mask of the cells that the rule spares: all contributors are known and have consented."""
         contributions = table.contributions if self.by == RESPONDENT else table.holdings
         count = table.count if self.by == RESPONDENT else table.holding_count
         if not self.waivers or contributions is None:

@@ -50,12 +50,12 @@ _RULE = re.compile(
 
 
 def rule_kinds() -> dict[str, type[Rule]]:
-    """Return the classes of all rules by their names, the built-in ones first."""
+    """Return the classes of all sensitivity rules by their names, the built-in ones first."""
     return RULES | usable_plugins(rule_plugins())
 
 
 def rule_plugins() -> tuple[Plugin, ...]:
-    """Return the rules that other packages bring, with what is wrong with them."""
+    """Return the sensitivity rules that other packages bring, with what is wrong with them."""
     return find_plugins("tacita.rules", frozenset(RULES), _find_fault)
 
 
@@ -73,7 +73,7 @@ def _find_fault(name: str, kind: Any) -> str:
 
 
 def rule_kind(name: str) -> type[Rule]:
-    """Return the class of a rule; unknown names are refused with what there is."""
+    """Return the class of the sensitivity rule of that name; refuse unknown names with what there is."""
     if (kind := RULES.get(name.lower())) is not None:
         return kind
     known = rule_kinds()
@@ -84,12 +84,12 @@ def rule_kind(name: str) -> type[Rule]:
 
 
 def has_written_form(rule: Rule) -> bool:
-    """Return whether a rule is of a kind that can be written."""
+    """Return whether a rule can be written as text, as in ``threshold(3)``."""
     return type(rule) in RULES.values() or type(rule) in rule_kinds().values()
 
 
 def parse_rule(text: str) -> Rule:
-    """Return the rule of a written form.
+    """Return the sensitivity rule of a written form.
 
     >>> str(parse_rule("p-percent(10) | threshold(3)"))
     'p% (10) | threshold 3'
@@ -133,7 +133,7 @@ def _read_rule(kind: type[Rule], match: re.Match[str]) -> Rule:
 
 
 def argument_names(kind: type[Any]) -> list[str]:
-    """Return the arguments of a rule in order; those that must be named come last."""
+    """Return the names of a rule's arguments in order; those that must be named come last."""
     own = fields(kind)
     return [f.name for f in own if not f.kw_only] + [f.name for f in own if f.kw_only]
 
@@ -155,7 +155,7 @@ def _read_value(node: ast.expr) -> Any:
 
 
 def write_rule(rule: Rule) -> str:
-    """Return the written form of a rule.
+    """Return the written form of a sensitivity rule, as text.
 
     >>> write_rule(PPercent(10, n=2) | Threshold(3))
     'p-percent(10, n=2) | threshold(3)'
@@ -168,7 +168,7 @@ def write_rule(rule: Rule) -> str:
 
 
 def rule_name(rule: Rule) -> str:
-    """Return the name that a rule is written with."""
+    """Return the name that a rule is written with, such as ``p-percent``."""
     for kinds in (RULES, rule_kinds()):
         for name, kind in kinds.items():
             if type(rule) is kind:
@@ -178,7 +178,7 @@ def rule_name(rule: Rule) -> str:
 
 
 def given_arguments(rule: Rule) -> dict[str, Any]:
-    """Return the arguments of a rule that are not at their defaults."""
+    """Return the arguments of a rule that are not at their defaults, by name."""
     defaults = _defaults(type(rule))
     own = {name: getattr(rule, name) for name in argument_names(type(rule))}
     return {name: value for name, value in own.items() if value != defaults[name]}
@@ -199,7 +199,7 @@ def _defaults(kind: type[Any]) -> dict[str, Any]:
 
 
 def format_value(value: Any) -> str:
-    """Return a value as the grammar writes it."""
+    """Return the text of an argument's value in the written form of a rule."""
     if isinstance(value, bool) or value is None:
         return _TEXTS[value]
     if isinstance(value, str):

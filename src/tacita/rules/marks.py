@@ -148,7 +148,7 @@ class Marked(Rule):
 
     @property
     def by_position(self) -> bool:
-        """Whether cells are listed one by one, by position or by named codes, which have no written form."""
+        """Whether the rule lists cells by position or by named codes, which have no written form."""
         listed = self.cells if isinstance(self.cells, tuple) else None
         return listed is not None and (
             not any(isinstance(cell, str | tuple) for cell in listed)
@@ -244,7 +244,7 @@ class FromColumns(Rule):
         )
 
     def _column(self, table: Table, name: str, hit: Mask) -> tuple[Units, Mask]:
-        """Return a column of amounts as units, and a mask of where it is empty."""
+        """Return a column of protection levels in units, per cell, and a mask of where it is empty."""
         if name not in table.columns:
             return np.zeros(len(table), dtype=np.int64), np.ones(len(table), dtype=bool)
         numbers = _to_floats(np.asarray(table.columns[name]), name)

@@ -42,7 +42,7 @@ def build_levels(
     explain: Callable[[int], str],
     lower: Units | None = None,
 ) -> Levels:
-    """Return the levels of the cells that a rule hit, all arrays with one entry per cell of the table.
+    """Return the protection levels of the cells that a rule hit, one entry per cell of the table.
 
     Without ``protection`` they are ``upper`` and (by symmetry) ``lower = upper``; with it, percentages of the
     value. LPL is capped at the value where no cell is negative: everyone is taken to know that a cell is at
@@ -58,19 +58,19 @@ def build_levels(
 
 
 def cap_at_value(table: Table, lower: Units) -> Units:
-    """Return LPL, at most the value in a table without negative cells."""
+    """Return the lower protection levels LPL, at most the value in a table without negative cells."""
     if table.units.size and table.units.min() < 0:
         return lower
     return np.minimum(lower, table.units)
 
 
 def least_level(table: Table) -> Units:
-    """Return for every cell one step between two values that a reader thinks possible."""
+    """Return the least protection level per cell: one step between values that a reader thinks possible."""
     return np.full(len(table), table.unit, dtype=np.int64)
 
 
 def check_protection(rule: str, protection: object) -> None:
-    """Refuse a protection that is neither None, a percentage, nor a pair ``(lower, upper)`` of them."""
+    """Refuse a rule's protection that is not None, a percentage, or a pair ``(lower, upper)`` of them."""
     if protection is None:
         return
     pair = protection if isinstance(protection, tuple) else (protection, protection)
@@ -83,7 +83,7 @@ def check_protection(rule: str, protection: object) -> None:
 
 
 def to_pair(protection: Percentages) -> tuple[Number, Number]:
-    """Return ``(lower, upper)`` percentages, where one may stand for both."""
+    """Return a rule's ``(lower, upper)`` protection percentages, where one may stand for both."""
     return protection if isinstance(protection, tuple) else (protection, protection)
 
 
@@ -99,21 +99,21 @@ def compute_percentages(table: Table, protection: Percentages) -> tuple[Units, U
 
 
 def find_room(table: Table, everyone: Outsider) -> tuple[Units, Units]:
-    """Return how far everyone's bounds lie below and above each value."""
+    """Return how far everyone's bounds lie below and above each value, in units: the most levels can be."""
     below = np.where(everyone.lower <= -UNBOUNDED, UNBOUNDED, table.units - everyone.lower)
     above = np.where(everyone.upper >= UNBOUNDED, UNBOUNDED, everyone.upper - table.units)
     return below, above
 
 
 def cap_levels(levels: Levels, table: Table, everyone: Outsider | None) -> Levels:
-    """Return levels whose percentages are capped to these bounds; None: not capped."""
+    """Return protection levels whose percentages are capped to everyone's bounds; None: not capped."""
     if all(reason.percent is None for reason in levels.reasons):
         return levels
     return add_percentages(drop_percentages(levels, table), table, everyone)
 
 
 def warn_of_percentages(levels: Levels, table: Table, everyone: Outsider) -> tuple[str, ...]:
-    """Return warnings of percentages that exceed everyone's bounds, or that look like shares."""
+    """Return warnings of levels in percent that exceed everyone's bounds, or that look like shares."""
     found: dict[str, Mask] = {}
     shares: list[str] = []
     for reason in levels.reasons:
@@ -142,7 +142,7 @@ def warn_of_percentages(levels: Levels, table: Table, everyone: Outsider) -> tup
 
 
 def drop_percentages(levels: Levels, table: Table) -> Levels:
-    """Return levels without LPL and UPL that only a percentage of the value requires.
+    """Return protection levels without LPL and UPL that only a percentage of the value requires.
 
     They are zero, and so is the least sliding level of a cell that had no others: :func:`add_percentages`
     computes both from values and bounds.
@@ -162,7 +162,7 @@ def drop_percentages(levels: Levels, table: Table) -> Levels:
 
 
 def add_percentages(amounts: Levels, table: Table, everyone: Outsider | None) -> Levels:
-    """Return amounts joined with what their reasons require in percent of the values."""
+    """Return protection levels joined with what their reasons require in percent of the values."""
     lower, upper = _percentage_levels(amounts, table, everyone)
     return Levels.of(
         amounts.sensitive,
@@ -175,7 +175,7 @@ def add_percentages(amounts: Levels, table: Table, everyone: Outsider | None) ->
 
 
 def _percentage_levels(levels: Levels, table: Table, everyone: Outsider | None) -> Units:
-    """Return LPL and UPL that are required in percent of the value, one row each; zero elsewhere."""
+    """Return rows LPL and UPL that rules require in percent of the value, per cell; zero elsewhere."""
     found = np.zeros((2, len(table)), dtype=np.int64)
     for reason in levels.reasons:
         if reason.percent is not None:
@@ -185,7 +185,7 @@ def _percentage_levels(levels: Levels, table: Table, everyone: Outsider | None) 
 
 
 def _find_hit(levels: Levels, *, in_percent: bool) -> Mask:
-    """Return a mask of the cells with a reason that requires percentages, or amounts."""
+    """Return a mask of the cells that a rule hit with levels in percent, or with amounts."""
     hit = np.zeros(levels.sensitive.size, dtype=bool)
     for reason in levels.reasons:
         if (reason.percent is not None) is in_percent:

@@ -56,7 +56,7 @@ class Rule(ABC):
     @property
     @abstractmethod
     def text(self) -> str:
-        """The rule in a few words, as reports show it."""
+        """The sensitivity rule in a few words, as reports show it."""
 
     @abstractmethod
     def levels(self, table: Table) -> Levels:
@@ -80,7 +80,7 @@ class Rule(ABC):
         return np.zeros(len(table), dtype=bool)
 
     def warnings(self, table: Table) -> tuple[str, ...]:
-        """Return warnings of parts of the rule that may be a mistake for this table."""
+        """Return warnings of arguments of the rule that may be a mistake for this table."""
         return ()
 
     def with_consent(self, respondents: Iterable[object]) -> Rule:
@@ -184,7 +184,7 @@ class Exempt(Rule):
 
 
 def in_parts(rule: Rule) -> tuple[tuple[Rule, ...], CellList]:
-    """Return the rules that are joined with ``|``, and the cells that are exempt from all of them."""
+    """Return the rules that are joined with ``|`` in one, and the cells that are exempt from all of them."""
     inner, exempt = (rule.rule, rule.cells) if isinstance(rule, Exempt) else (rule, ())
     return _parts(inner), exempt
 
@@ -224,7 +224,7 @@ class ContributorRule(Rule):
         object.__setattr__(self, "waivers", to_name_set(self.waivers))
 
     def warnings(self, table: Table) -> tuple[str, ...]:
-        """Return a warning of waivers by contributors whom the table does not know."""
+        """Return a warning of waivers in the rule by contributors whom the table does not know."""
         if not self.waivers:
             return ()
         found = table.contributions if self.by == RESPONDENT else table.holdings
@@ -252,7 +252,7 @@ class ContributorRule(Rule):
 
 
 def check_by(rule: str, by: str) -> None:
-    """Refuse anything but the two kinds of contributors."""
+    """Refuse a rule on contributors that are neither respondents nor holdings."""
     if by not in (RESPONDENT, HOLDING):
         raise RuleError(
             f"contributors are distinguished by {RESPONDENT} or by {HOLDING}, not by '{by}'", place=rule
@@ -260,7 +260,7 @@ def check_by(rule: str, by: str) -> None:
 
 
 def require_contributions(table: Table, by: str, rule: str) -> Contributions:
-    """Return the largest contributions by respondent or by holding; refuse a table that has none."""
+    """Return the largest contributions a rule looks at, by respondent or holding; refuse a table without."""
     found = table.contributions if by == RESPONDENT else table.holdings
     if found is None:
         raise RuleError(
@@ -272,12 +272,12 @@ def require_contributions(table: Table, by: str, rule: str) -> Contributions:
 
 
 def to_name_set(names: Iterable[object]) -> frozenset[str]:
-    """Return names of contributors as a set; a single text is one name."""
+    """Return the names of contributors in a rule's argument as a set; a single text is one name."""
     return frozenset([names]) if isinstance(names, str) else frozenset(map(str, names))
 
 
 def find_slots(contributions: Contributions, names: frozenset[str]) -> Mask:
-    """Return a mask of the stored contributions that were made by one of ``names``."""
+    """Return a mask, cells by ranks, of the largest contributions that were made by one of ``names``."""
     if not names or not len(contributions.names):
         return np.zeros(contributions.who.shape, dtype=bool)
     chosen = np.fromiter((str(name) in names for name in contributions.names), bool, len(contributions.names))

@@ -51,7 +51,7 @@ class CellContributors:
 
 
 def roll_up_owners(records: Records, cube: Cube, rollup: Rollup, owners: Owners) -> CellContributors:
-    """Return the owners in every cell, from their entries at the leaves.
+    """Return the contributors of every cell, totals included, from the merged records at the leaves.
 
     Every record has an owner, so the leaf cells are those of the records.
     """
@@ -92,7 +92,7 @@ class _Sums:
 
 
 def _stream_entries(records: Records, weighted: bool) -> Iterator[Entries]:
-    """Yield all entries in the order of their owners, many owners at once."""
+    """Yield the merged microdata of many contributors at once, in the order of contributors."""
     weights = ", weighted, weight" if weighted else ""
     with translate_duckdb_errors(records.place):
         query = f"SELECT id, key, own{weights} FROM entries ORDER BY id, key"
@@ -113,14 +113,14 @@ def _stream_entries(records: Records, weighted: bool) -> Iterator[Entries]:
 
 
 def _to_entries(columns: list[Units]) -> Entries:
-    """Return the entries of columns of which the last two, about weights, may be missing."""
+    """Return entries of tabulated microdata from columns, of which the last two, weights, may be missing."""
     who, keys, own, *weights = columns
     weighted, weight = weights or (own, np.zeros_like(own))
     return Entries(who, keys, own, weighted, weight)
 
 
 def _find_mixed(entries: Entries, starts: Cells) -> Mask:
-    """Return a mask of the owners with entries of both signs."""
+    """Return a mask of the contributors in microdata whose entries have both signs."""
     low = np.minimum.reduceat(np.minimum(entries.own, entries.weighted), starts)
     high = np.maximum.reduceat(np.maximum(entries.own, entries.weighted), starts)
     return np.asarray((low < 0) & (high > 0))
@@ -129,7 +129,7 @@ def _find_mixed(entries: Entries, starts: Cells) -> Mask:
 def _note_at_joins(
     cube: Cube, rollup: Rollup, entries: Entries, rows: Cells, at_joins: _Sums, lists: Largest
 ) -> Iterator[_Candidates]:
-    """Add to ``at_joins`` what owners with the entries ``rows[i]`` change above their joins.
+    """Add to ``at_joins`` how contributors with the entries ``rows[i]`` change counts above their joins.
 
     Yields those who may be among the largest there.
     """
@@ -142,7 +142,7 @@ def _note_at_joins(
 
 
 def _count_in_cells(cube: Cube, rollup: Rollup, entries: Entries, mixed: bool, sums: _Sums) -> _Candidates:
-    """Count owners once in each of their shared cells, and return what they have there.
+    """Count contributors once in each cell that several of their records reach, and return their sizes there.
 
     Mixed owners are counted in all their cells.
     """
@@ -157,7 +157,7 @@ def _count_in_cells(cube: Cube, rollup: Rollup, entries: Entries, mixed: bool, s
 
 
 def _add_rolled_up(cube: Cube, rollup: Rollup, at_joins: _Sums, sums: _Sums) -> None:
-    """Add the corrections at joins to the cells above them."""
+    """Add the corrections of counts and weights, noted at joins, to all cells above these."""
     noted = np.flatnonzero((at_joins.count != 0) | (at_joins.weight != 0))
     if noted.size:
         above = roll_up(cube.dimensions, rollup.codes[noted])
@@ -181,12 +181,12 @@ class _Candidates:
         return cls(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
     def admitted(self, lists: Largest) -> _Candidates:
-        """Return the candidates that are large enough; the others are too small for the cells above, too."""
+        """Return the contributors large enough for the lists of cells; others are too small above, too."""
         keep = np.flatnonzero(lists.admits(self.cells, self.who, self.sizes))
         return _Candidates(self.cells[keep], self.who[keep], self.sizes[keep], self.heaviest[keep])
 
     def rolled_up(self, cube: Cube, rollup: Rollup, lists: Largest) -> _Candidates:
-        """Return the same owners in all cells above, too."""
+        """Return the same contributors as candidates in all cells above, too."""
         entering = self
         for d, dimension in enumerate(cube.dimensions):
             keys = rollup.keys[entering.cells]
@@ -199,7 +199,7 @@ class _Candidates:
         return entering
 
     def enter(self, lists: Largest) -> Largest:
-        """Return lists of the largest with these owners in them."""
+        """Return the lists of the largest contributions per cell with these contributors in them."""
         copies = np.clip(np.rint(self.heaviest / 1e6).astype(np.int64), 1, lists.depth)
         return lists.with_entries(self.cells, self.who, self.sizes, copies)
 
@@ -207,7 +207,7 @@ class _Candidates:
 def _build_contributions(
     records: Records, cube: Cube, rollup: Rollup, owners: Numbering, lists: Largest, absolute: Units
 ) -> Contributions:
-    """Return the lists with the entries of every owner, or of those in the lists if there are many.
+    """Return the largest contributions per cell, with the microdata of every contributor, or of the listed.
 
     Owners are numbered by their place among these.
     """
@@ -264,7 +264,7 @@ class LazyNames(Sequence[str]):
 
     @abstractmethod
     def make(self, who: int) -> str:
-        """Return the name of a contributor by position."""
+        """Return the name of a contributor in the microdata by position."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,17 +62,17 @@ class MergedEntries:
 
     @property
     def sizes(self) -> Cells:
-        """The number of leaf cells that each pair merges."""
+        """The number of leaf cells that each pair of contributor and cell merges."""
         return np.diff(self.starts, append=self.rows.size)
 
     def add(self, column: Units) -> Units:
-        """Return the sums of a column of entries."""
+        """Return the sum of a column of entries for each pair of contributor and cell."""
         if not self.starts.size:
             return np.zeros(0, dtype=np.int64)
         return np.asarray(np.add.reduceat(column[self.rows], self.starts))
 
     def max(self, column: Units) -> Units:
-        """Return the maxima of a column of entries."""
+        """Return the maximum of a column of entries for each pair of contributor and cell."""
         if not self.starts.size:
             return np.zeros(0, dtype=np.int64)
         return np.asarray(np.maximum.reduceat(column[self.rows], self.starts))
@@ -81,7 +81,7 @@ class MergedEntries:
 def merge_entries(
     dimensions: Sequence[Dimension], who: Cells, keys: Cells, shared_only: bool
 ) -> MergedEntries:
-    """Return all pairs of contributor and cell, or only those of shared cells; ``who`` ascends."""
+    """Return all pairs of contributor and cell in microdata, or those of shared cells; ``who`` ascends."""
     rows = np.arange(who.size)
     starts = run_starts(who)
     group = np.repeat(np.arange(starts.size), np.diff(starts, append=who.size))
@@ -105,7 +105,7 @@ def merge_entries(
 
 
 def decode_keys(dimensions: Sequence[Dimension], d: int, keys: Cells) -> Codes:
-    """Return the codes of cells, given by their keys, in dimension ``d``."""
+    """Return the codes in dimension ``d`` of tabulated cells, given by their keys."""
     return (keys // key_stride(dimensions, d) % len(dimensions[d].codes)).astype(np.int32)
 
 
@@ -124,12 +124,12 @@ class JoinedSubset:
 
 
 def have_joins(dimensions: Sequence[Dimension]) -> bool:
-    """Return whether any two cells have a join."""
+    """Return whether any two cells have a join, the lowest cell above both: with one tree per dimension."""
     return all(len(dimension.trees) == 1 for dimension in dimensions)
 
 
 def join_subsets(dimensions: Sequence[Dimension], entries: Entries, rows: Cells) -> Iterator[JoinedSubset]:
-    """Yield the subsets of two or more of the entries ``rows[i]``, for all contributors ``i`` at once."""
+    """Yield the joins of each two or more of the entries ``rows[i]``, for all contributors ``i`` at once."""
     paths = [_ancestor_paths(dimension) for dimension in dimensions]
     strides = [key_stride(dimensions, d) for d in range(len(dimensions))]
     codes: dict[int, list[Codes]] = {}
@@ -166,7 +166,7 @@ def _ancestor_paths(dimension: Dimension) -> Codes:
 
 
 def _join(paths: Codes, one: Codes, other: Codes) -> Codes:
-    """Return the lowest code above two codes, for many pairs."""
+    """Return the lowest code of a classification above two codes, for many pairs."""
     result = one.copy()
     differing = np.flatnonzero(one != other)
     one, other = one[differing], other[differing]
@@ -192,7 +192,7 @@ class LeafShares:
     own: Units
 
     def __call__(self, who: Cells) -> Shares:
-        """Return everything that some contributors put into any cell."""
+        """Return everything that some contributors in the microdata put into any cell, in units."""
         wanted = np.unique(who)
         low, high = np.searchsorted(self.who, wanted), np.searchsorted(self.who, wanted, side="right")
         counts = high - low

@@ -40,19 +40,19 @@ class Largest:
 
     @classmethod
     def empty(cls, cells: int, depth: int) -> Largest:
-        """Return empty lists."""
+        """Return empty lists of the largest contributions, for so many cells."""
         shape = (cells, depth)
         return cls(np.full(shape, NOBODY), np.full(shape, NOBODY), np.zeros(shape, dtype=np.int64))
 
     def rolled_up(self, rollup: Rollup, repeated: bool) -> Largest:
-        """Return the lists of every cell; ``repeated``: contributors may have several leaf cells."""
+        """Return the largest contributions of every cell, totals included, merged from those of leaves."""
         lists = self
         for step in rollup.steps:
             lists = lists.merged(step, repeated)
         return lists
 
     def merged(self, step: Step, repeated: bool) -> Largest:
-        """Return the lists of the targets of a step from those of its sources."""
+        """Return the largest contributions of the targets of a roll-up step, from those of its sources."""
         # Most cells of a step have one source: their lists are taken over as they are.
         sources = np.diff(step.starts, append=step.source.size)
         first = step.source[step.starts]
@@ -72,7 +72,7 @@ class Largest:
         return result
 
     def _merge_lists(self, rows: Cells, starts: Cells, target: Cells, repeated: bool) -> Largest:
-        """Merge the lists ``rows[starts[t]:starts[t + 1]]`` for each ``t``, best heads first."""
+        """Return the largest contributions in the lists ``rows[starts[t]:starts[t + 1]]`` for each ``t``."""
         width = self.depth + 1
         closed = ((0, 0), (0, 1))
         sizes = np.pad(self.sizes, closed, constant_values=NOBODY).ravel()
@@ -96,7 +96,7 @@ class Largest:
 
     @staticmethod
     def _skip_chosen(at: Cells, who: Cells, chosen: Cells, target: Cells) -> Cells:
-        """Move each head past contributors that its cell has already listed."""
+        """Return the list heads, each moved past contributors that its cell has already listed."""
         moving = np.arange(at.size)
         while moving.size:
             person = who[at[moving]]
@@ -106,12 +106,12 @@ class Largest:
         return at
 
     def admits(self, cells: Cells, who: Cells, sizes: Units) -> Mask:
-        """Return whether contributors of such sizes would be in the lists of these cells, each alone."""
+        """Return a mask of the contributors large enough for the lists of these cells, each alone."""
         least, last = self.sizes[cells, -1], self.who[cells, -1]
         return np.asarray((sizes > least) | ((sizes == least) & (who <= last)))
 
     def with_entries(self, cells: Cells, who: Cells, sizes: Units, copies: Cells) -> Largest:
-        """Return the lists with further contributors, each with the largest of their entries in a cell."""
+        """Return the lists of the largest with further contributors, each by their largest entry there."""
         keep = self.admits(cells, who, sizes)
         cells, who, sizes, copies = cells[keep], who[keep], sizes[keep], copies[keep]
         if cells.size == 0:
@@ -136,7 +136,7 @@ class Largest:
         return result
 
     def with_copies(self) -> Largest:
-        """Return the lists with each entry repeated as often as it stands for; the first has a name."""
+        """Return the lists of the largest, each entry as often as its weight stands for, once with a name."""
         if (self.copies <= 1).all():
             return self
         ends = np.cumsum(self.copies, axis=1)

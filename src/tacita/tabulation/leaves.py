@@ -39,7 +39,7 @@ class Cube:
     records: int
 
     def codes(self, keys: Cells) -> Codes:
-        """Return the codes of cells given by their keys."""
+        """Return the codes, per dimension, of tabulated cells given by their keys."""
         return np.column_stack([decode_keys(self.dimensions, d, keys) for d in range(len(self.dimensions))])
 
 
@@ -68,7 +68,7 @@ class ListedRecords:
 
 
 def read_cube(records: Records, by: Mapping[str, Trees]) -> Cube:
-    """Return the dimensions, from the codes that occur in the records."""
+    """Return the dimensions of the table, from the codes that occur in the microdata."""
     encoded = []
     total = 0
     for name, trees in by.items():
@@ -87,7 +87,7 @@ def read_cube(records: Records, by: Mapping[str, Trees]) -> Cube:
 def read_leaves(
     records: Records, by: Mapping[str, Trees], numbers: Numbers, largest: int
 ) -> tuple[Cube, Leaves, ListedRecords]:
-    """Group the records by their codes, each a contributor of its own."""
+    """Return dimensions, leaf cells and their largest records, where each record is its own contributor."""
     columns = ", ".join(quote_name(column) for column in by)
     weight = f"sum({numbers.weight})" if numbers.weight else "0"
     answer = records.fetch(
@@ -126,12 +126,12 @@ def _refuse_empty(records: Records, answer: Any) -> None:
 
 
 def to_integers(answer: Any, name: str) -> NDArray[np.int64]:
-    """Return a column of an arrow table that holds 64-bit integers and no nulls."""
+    """Return a column of a query's answer on the microdata as integers; it has no nulls."""
     return to_numpy(answer.column(name).combine_chunks())
 
 
 def to_numpy(array: Any) -> NDArray[np.int64]:
-    """Return an arrow array of integers without nulls as a numpy array."""
+    """Return an arrow array of integers without nulls, from the microdata, as a numpy array."""
     # Arrow's own to_numpy imports pandas, which takes longer than most tabulations.
     wide = array.type.bit_width // 8
     integers = np.frombuffer(
@@ -141,7 +141,7 @@ def to_numpy(array: Any) -> NDArray[np.int64]:
 
 
 def to_matrix(column: Any, depth: int, missing: int) -> NDArray[np.int64]:
-    """Return an arrow column of lists of at most ``depth`` integers as a matrix."""
+    """Return an arrow column of lists of at most ``depth`` integers as a matrix, a row per leaf cell."""
     lists = column.combine_chunks()
     lengths = np.diff(to_numpy(lists.offsets))
     matrix = np.full((lengths.size, depth), missing, dtype=np.int64)
@@ -151,14 +151,14 @@ def to_matrix(column: Any, depth: int, missing: int) -> NDArray[np.int64]:
 
 
 def copies_sql(weight: str | None, most: int) -> str:
-    """Return SQL: how many contributors a record of this weight stands for, at most ``most``."""
+    """Return SQL for how many contributors a record of this weight stands for, at most ``most``."""
     if weight is None:
         return "1"
     return f"CAST(least(greatest(round_even({weight} / 1e6, 0), 1), {most}) AS BIGINT)"
 
 
 def _packed_sql(numbers: Numbers, largest: int) -> str:
-    """Return SQL: size, copies and sign of a record in one integer that is ordered by size."""
+    """Return SQL for one integer with size, copies and sign of a record, which is ordered by size."""
     copies = copies_sql(numbers.weight, largest)
     return f"(abs({numbers.own}) * {largest + 1} + {copies}) * 2 + CAST({numbers.own} < 0 AS BIGINT)"
 
@@ -230,7 +230,7 @@ def _trees(name: str, trees: Trees, texts: Sequence[str]) -> tuple[Hierarchy, ..
 def _refuse_foreign(
     records: Records, dimension: Dimension, raw: Any, texts: Sequence[str], count: Units
 ) -> None:
-    """Refuse codes that the classification does not know, and totals that carry records of their own."""
+    """Refuse codes in microdata that the classification does not know, and totals with own records."""
 
     def listed(wrong: Sequence[int]) -> str:
         codes = ", ".join(f"'{texts[i]}' ({pluralize(int(count[i]), 'record')})" for i in wrong[:5])

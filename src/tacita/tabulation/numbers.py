@@ -38,7 +38,7 @@ class Numbers:
 
 
 def read_numbers(records: Records, value: str | None, weight: str | None, decimals: int | None) -> Numbers:
-    """Check values and weights, choose the decimals, and write down the integers.
+    """Return SQL for the exact integers of each record's value and weight, and the decimals chosen.
 
     Without ``decimals`` the fewest are taken that write every value exactly, and with weights as many again
     as the weights need, up to six in all.
@@ -94,7 +94,7 @@ def _rounded_sql(expression: str) -> str:
 
 
 def _number_sql(records: Records, column: str) -> str:
-    """Return a column as a number in SQL; integers as they are, all others as doubles."""
+    """Return SQL for a column of records as a number; integers as they are, all others as doubles."""
     kind, name = records.types[column], quote_name(column)
     if kind in INTEGER_TYPES:
         return name
@@ -133,7 +133,7 @@ class _Survey:
 
 
 def _survey(records: Records, column: str, x: str, what: str, integer: bool, guess: bool) -> _Survey:
-    """Return the figures of a column; refuse missing, infinite and negative numbers."""
+    """Return decimals, size and least value of a column of records; refuse missing and infinite numbers."""
     finite = "true" if integer else f"isfinite({x})"
     # The decimals of the first records are a guess; one comparison per record shows whether it holds for all.
     guess = guess and not integer
@@ -184,7 +184,7 @@ def _survey(records: Records, column: str, x: str, what: str, integer: bool, gue
 
 
 def _count_decimals(records: Records, x: str, source: str) -> int:
-    """Return the fewest decimals that write all values exactly, or ``GUESSED_DECIMALS + 1``."""
+    """Return the fewest decimals that write all values of records exactly, or ``GUESSED_DECIMALS + 1``."""
     cases = " ".join(f"WHEN {_is_exact_sql(x, d)} THEN {d}" for d in range(GUESSED_DECIMALS + 1))
     found = records.fetch_row(
         f"SELECT max(CASE {cases} ELSE {GUESSED_DECIMALS + 1} END) FILTER (isfinite({x})) FROM {source} AS "
@@ -194,5 +194,5 @@ def _count_decimals(records: Records, x: str, source: str) -> int:
 
 
 def _is_exact_sql(x: str, decimals: int) -> str:
-    """Return SQL: a double is nearest to a number of so many decimals (``exact.decimals_needed``)."""
+    """Return SQL for whether a double is nearest to a number of so many decimals, as ``core.exact`` does."""
     return f"(round_even({x} * 1e{decimals}, 0) / 1e{decimals} = {x})"

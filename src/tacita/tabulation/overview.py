@@ -42,12 +42,12 @@ class Overview:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
+        """The names of the columns of the microdata."""
         return tuple(column.name for column in self.columns)
 
 
 def survey_records(source: Any, decimal: str = ".") -> Overview:
-    """Return an overview of records, which may be anything that ``tabulate`` takes.
+    """Return an overview of microdata, column by column, from anything that ``tabulate`` takes.
 
     Raises
     ------
@@ -77,6 +77,6 @@ def survey_records(source: Any, decimal: str = ".") -> Overview:
 
 
 def _counts_sql(column: str, decimal: str) -> str:
-    """Return SQL: how many different entries, how many at all, and how many of them are numbers."""
+    """Return SQL for how many entries of a column of records differ, are given, and are numbers."""
     number = f"TRY_CAST(replace(CAST({column} AS VARCHAR), {quote_text(decimal)}, '.') AS DOUBLE)"
     return f"count(DISTINCT {column}), count({column}), count({number})"

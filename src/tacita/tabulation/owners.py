@@ -40,7 +40,7 @@ class Owners:
 def group_owners(
     records: Records, cube: Cube, numbers: Numbers, column: str, depth: int, counted: str | None
 ) -> Owners:
-    """Merge the records of each owner per leaf cell.
+    """Return the respondents or holdings in the microdata, with their records merged per leaf cell.
 
     ``counted`` is the column of respondents where they, not records, are counted: once each per leaf cell.
     """
@@ -147,7 +147,7 @@ def _create_entries(
 
 
 def _sum_leaves(records: Records, numbers: Numbers, depth: int) -> Leaves:
-    """Return the sums and largest entries per leaf cell."""
+    """Return the sums and the largest contributions per leaf cell, from the merged records."""
     copies = copies_sql("weight" if numbers.weight else None, depth)
     base = depth + 1
     # Size, owner and copies in one integer that is ordered by size, then by owner; it fits into 127 bits.

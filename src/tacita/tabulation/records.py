@@ -58,18 +58,18 @@ class Records:
     place: str
 
     def fetch(self, query: str) -> Any:
-        """Return the answer to a query as an arrow table."""
+        """Return the answer to an SQL query on the microdata as an arrow table."""
         with translate_duckdb_errors(self.place):
             return self.connection.sql(query).to_arrow_table()
 
     def fetch_row(self, query: str) -> tuple[Any, ...]:
-        """Return the only row of the answer to a query."""
+        """Return the only row of the answer to an SQL query on the microdata."""
         with translate_duckdb_errors(self.place):
             (found,) = self.connection.sql(query).fetchall()
         return tuple(found)
 
     def describe_first(self, condition: str) -> str:
-        """Return the number of the first wanted record for which a condition in SQL holds, in words."""
+        """Return the words ``record 7`` for the first wanted record for which a condition in SQL holds."""
         (number,) = self.fetch_row(
             "SELECT min(number) FROM (SELECT row_number() OVER () AS number, * FROM records) "
             f"WHERE {condition}"
@@ -77,7 +77,7 @@ class Records:
         return f"record {number:,}"
 
     def describe_first_of(self, column: str, values: Any) -> str:
-        """Return the number of the first record with one of some values, or none, in a column, in words."""
+        """Return the words ``record 7`` for the first record with one of some values in a column, or none."""
         import pyarrow as pa
 
         self.connection.register("sought", pa.table({"_value": values}))
@@ -86,7 +86,7 @@ class Records:
         )
 
     def execute(self, statement: str) -> None:
-        """Run a statement that has no answer."""
+        """Run an SQL statement on the microdata that has no answer."""
         with translate_duckdb_errors(self.place):
             self.connection.execute(statement)
 
@@ -100,7 +100,7 @@ def open_records(
     where: str | None = None,
     decimal: str = ".",
 ) -> Iterator[Records]:
-    """Yield the records of a source, which close with the context.
+    """Yield the microdata of a source as a DuckDB view, which closes with the context.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def open_records(
 
 
 def column_names(source: Any) -> list[str]:
-    """Return the names of all columns of a source, in its order."""
+    """Return the names of all columns of a source of microdata, in its order."""
     import duckdb
 
     with duckdb.connect() as connection:
@@ -146,12 +146,12 @@ def column_names(source: Any) -> list[str]:
 
 
 def quote_name(name: str) -> str:
-    """Return a column name as SQL takes it."""
+    """Return a column name of the microdata in quotes, as SQL takes it."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def quote_text(text: str) -> str:
-    """Return a text as SQL takes it."""
+    """Return a text in quotes, as SQL on the microdata takes it."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -164,7 +164,7 @@ def _scan(
     where: str | None,
     decimal: str,
 ) -> tuple[str, str, bool]:
-    """Return the name of the source, what to write after FROM, and whether it should be read only once."""
+    """Return the name of a microdata source, the SQL after FROM, and whether to read it only once."""
     if isinstance(source, tuple) and len(source) == 2:
         return _scan_duckdb(connection, Path(source[0]), str(source[1]))
     if isinstance(source, str | os.PathLike):
@@ -203,7 +203,7 @@ def _scan_file(
 
 
 def _guess_types(connection: DuckDBPyConnection, scan: str, header: Sequence[str]) -> dict[str, str]:
-    """Return the types of columns that only a condition uses, as DuckDB guesses them."""
+    """Return the types of columns that only a condition on the records uses, as DuckDB guesses them."""
     import duckdb
 
     try:
@@ -215,7 +215,7 @@ def _guess_types(connection: DuckDBPyConnection, scan: str, header: Sequence[str
 
 
 def _read_header(path: Path) -> tuple[list[str], str]:
-    """Return the column names of a CSV file, and the commonest of , ; tab and | in its first line."""
+    """Return the column names of a CSV file of microdata, and its delimiter, the commonest of , ; tab |."""
     try:
         with (gzip.open if path.suffix == ".gz" else open)(
             path, "rt", encoding="utf-8-sig", errors="replace"
@@ -264,7 +264,7 @@ def _scan_duckdb(connection: DuckDBPyConnection, path: Path, table: str) -> tupl
 
 
 def stream_rows(relation: DuckDBPyRelation, at_once: int = 1_000_000) -> Any:
-    """Return an Arrow reader of a query's rows, in batches; before DuckDB 1.5 its name differs."""
+    """Return an Arrow reader of a query's records, in batches; before DuckDB 1.5 its name differs."""
     name = "to_arrow_reader" if hasattr(relation, "to_arrow_reader") else "fetch_arrow_reader"
     return getattr(relation, name)(at_once)
 
@@ -313,7 +313,7 @@ def _refuse_unknown(place: str, columns: Sequence[str], present: Sequence[str]) 
 
 @contextmanager
 def translate_duckdb_errors(place: str) -> Iterator[None]:
-    """Raise DuckDB's errors as errors of the input, with the line of a file where DuckDB knows it."""
+    """Raise DuckDB's errors on microdata as InputError, with the line of a file where DuckDB knows it."""
     import duckdb
 
     try:
@@ -327,7 +327,7 @@ def translate_duckdb_errors(place: str) -> Iterator[None]:
 
 
 def _to_input_error(place: str, message: str) -> InputError:
-    """Return the error of the input that a message of DuckDB reports."""
+    """Return the InputError on the microdata that a message of DuckDB reports."""
     line = re.search(r"on Line: (\d+)", message)
     at = f"{place}, line {line[1]}" if line else place
     value = re.search(r'converting column "(.*?)"\. Could not convert string "(.*?)" to', message)

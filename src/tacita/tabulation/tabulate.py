@@ -183,7 +183,7 @@ def _report(run: Run, phase: str) -> None:
 
 
 def _count_records(cube: Cube, rollup: Rollup, leaves: Leaves, listed: ListedRecords) -> CellContributors:
-    """Return the contributors of each cell where each record is a respondent of its own."""
+    """Return the contributors of each cell where each record of the microdata is its own respondent."""
     lists = leaves.largest.rolled_up(rollup, repeated=False).with_copies()
     shares = LeafShares(cube.dimensions, rollup.keys, np.arange(listed.keys.size), listed.keys, listed.own)
     return CellContributors(

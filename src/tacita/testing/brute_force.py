@@ -22,7 +22,7 @@ def brute_force_intervals(
     problem: Problem, release: Release, insider: Insider | None = None
 ) -> tuple[Units, Units]:
     """Return the smallest and largest value of every cell over all integer tables that the attacker thinks
-    possible.
+    possible, by brute force.
     """
     low, high = problem.bounds_at(insider, np.arange(len(problem.table)))
     low, high = np.maximum(low, release.low), np.minimum(high, release.high)
@@ -38,7 +38,7 @@ def brute_force_intervals(
 def all_tables(
     equations: Rows, low: list[int], high: list[int], known: dict[int, int]
 ) -> Iterator[dict[int, int]]:
-    """Yield every completion of a table: follow what is forced, then try each value of the next open cell."""
+    """Yield every integer table that completes a test's known cells: follow what is forced, try the rest."""
     known = dict(known)
     while True:
         forced = False
@@ -64,8 +64,8 @@ def all_tables(
 
 
 def brute_force_safe(problem: Problem, release: Release) -> Mask:
-    """Return, attacker by attacker and target by target, whether the integer tables leave the cell as
-    uncertain as its levels require.
+    """Return, attacker by attacker and target by target, whether brute force over integer tables leaves the
+    cell as uncertain as its levels require.
     """
     verdicts = []
     for levels in problem.requirements():

@@ -58,7 +58,7 @@ def check_method(method: Method, problem: Problem | None = None, run: Run | None
 
 
 def _check_safe(method: Method, problem: Problem, run: Run | None) -> Release:
-    """Return a release of the method; raise unless its audit is safe and inputs are unchanged."""
+    """Return a release of the tested method; raise unless its audit is safe and inputs are unchanged."""
     from tacita.auditing.audit import audit
 
     before = problem.table.units.copy()
@@ -70,7 +70,7 @@ def _check_safe(method: Method, problem: Problem, run: Run | None) -> Release:
 
 
 def _check_class(method: Method) -> None:
-    """Raise unless the class describes itself and its options, and can be pickled."""
+    """Raise unless the tested method's class describes itself and its options, and can be pickled."""
     cls = type(method)
     for part in ("name", "does", "choose"):
         assert isinstance(getattr(cls, part, None), str), f"{cls.__name__} has no text '{part}'"
@@ -86,7 +86,7 @@ def _check_class(method: Method) -> None:
 
 
 def _check_release(method: Method, problem: Problem) -> Release:
-    """Return a release of the method; raise unless it has all promised properties."""
+    """Return a release of the tested method; raise unless it has all promised properties."""
     release = _check_safe(method, problem, Run(seed=2**40))
     outcome = release.outcome
     assert outcome is not None, f"{method.name}: the release has no outcome"
@@ -104,7 +104,7 @@ def _check_release(method: Method, problem: Problem) -> Release:
 
 
 def _list_problems() -> Iterator[Problem]:
-    """Yield a table in which nothing is sensitive, one of counts, and hard ones of every kind."""
+    """Yield the conformance suite's problems: nothing sensitive, counts, and hard ones of every kind."""
     table = Table.from_array([[20, 50, 10, 61], [8, 19, 3, 44], [17, 32, 12, 38], [26, 4, 31, 57]])
     small = (table.units > 0) & (table.units < 5)
     yield Problem(table, Levels.none(len(table)))

@@ -45,7 +45,7 @@ LONGEST = 16.0
 
 
 def solve_explicit_model(model: Model, run: Run | None = None) -> Solution:
-    """Return the least loss, by one mixed-integer program that contains every attacker's moves.
+    """Return the least loss as a test oracle, by one integer program with every attacker's moves.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def solve_explicit_model(model: Model, run: Run | None = None) -> Solution:
 
 
 def _make_program(model: Model) -> IntegerProgram:
-    """Return the explicit model: the model's own rows and the witnesses."""
+    """Return the test oracle's integer program: the model's own rows and the witnesses."""
     from scipy.sparse import block_array, block_diag, csr_array, vstack
 
     cells, witnesses = len(model.problem.table), _make_witnesses(model)
@@ -107,7 +107,7 @@ class _Witness:
 
 
 def _make_witnesses(model: Model) -> list[_Witness]:
-    """Return the rows of all requirements of all attackers."""
+    """Return the test oracle's rows for all requirements of all attackers."""
     conditional = model.requirements[model.requirements.conditional]
     requirements = Requirements.join([all_requirements(model.problem), conditional])
     rooms = {int(k): room(model.problem, int(k)) for k in np.unique(requirements.attacker)}
@@ -121,7 +121,7 @@ def _make_witnesses(model: Model) -> list[_Witness]:
 def _make_witness(
     model: Model, room_of_attacker: tuple[Floats, Floats], requirements: Requirements, d: int
 ) -> _Witness:
-    """Return the rows of one requirement."""
+    """Return the test oracle's rows for one requirement: a move that reaches the level."""
     from scipy.sparse import block_diag, csr_array, vstack
 
     level, cell, sign = float(requirements.level[d]), int(requirements.cell[d]), int(requirements.sign[d])
@@ -149,8 +149,8 @@ def _make_witness(
 def _make_rows(
     model: Model, room_of_attacker: tuple[Floats, Floats], level: float
 ) -> tuple[csr_array, csr_array, Floats, Floats]:
-    """Return the rows that every move satisfies, in parts of the level: the equations, the windows and the
-    bounds that the attacker knows.
+    """Return the test oracle's rows that every move satisfies, in parts of the level: the equations, the
+    windows and the bounds that the attacker knows.
     """
     from scipy.sparse import csr_array, diags_array, eye_array, vstack
 

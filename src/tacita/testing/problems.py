@@ -30,7 +30,7 @@ TABLE_KINDS = ("flat", "cube", "tree", "two trees", "linked")
 
 @st.composite
 def tables(draw: Callable[..., Any], shapes: tuple[tuple[int, ...], ...] = SHAPES, largest: int = 4) -> Table:
-    """Draw small tables of counts, totals computed."""
+    """Draw small tables of counts for property tests, totals computed."""
     shape = draw(st.sampled_from(shapes))
     size = int(np.prod(shape))
     values = draw(st.lists(st.integers(0, largest), min_size=size, max_size=size))
@@ -41,8 +41,8 @@ def tables(draw: Callable[..., Any], shapes: tuple[tuple[int, ...], ...] = SHAPE
 def problems(
     draw: Callable[..., Any], tables_from: st.SearchStrategy[Table] | None = None, insiders: int = 2
 ) -> Problem:
-    """Draw tables with one to three sensitive cells, levels within reach, a bounded outsider and up to
-    ``insiders`` insiders.
+    """Draw tables for property tests, with one to three sensitive cells, levels within reach, a bounded
+    outsider and up to ``insiders`` insiders.
     """
     table: Table = draw(tables_from if tables_from is not None else tables())
     n = len(table)
@@ -63,8 +63,8 @@ def problems(
 def _insiders(
     draw: Callable[..., Any], table: Table, outsider: Outsider, levels: Levels, number: int
 ) -> Insider:
-    """Draw insiders who know a few cells better and attack every sensitive cell with the levels that their
-    knowledge leaves room for: all of them listed, or those in their own cells listed and the others implied.
+    """Draw insiders for tests who know a few cells better and attack every sensitive cell with the levels
+    that this leaves room for: all of them listed, or those in their own cells listed and the others implied.
     """
     cells = np.array(draw(st.lists(st.integers(0, len(table) - 1), min_size=1, max_size=3, unique=True)))
     margins = draw(st.integers(0, 2)), draw(st.integers(0, 2))
@@ -82,8 +82,8 @@ def _make_insider(
     margins: tuple[int, int],
     others: bool,
 ) -> Insider:
-    """Return an insider who knows ``cells`` up to ``margins`` below and above, with the levels that leaves
-    room for.
+    """Return a test's insider who knows ``cells`` up to ``margins`` below and above, with the levels that
+    leaves room for.
     """
     low, high = outsider.lower.copy(), outsider.upper.copy()
     low[cells] = np.maximum(low[cells], table.units[cells] - margins[0])
@@ -105,18 +105,18 @@ def _make_insider(
 
 
 def _find_room(table: Table, low: Units, high: Units) -> tuple[Units, Units]:
-    """Return the distances to the bounds, capped, so that two infinite ones can be added."""
+    """Return the distances of a test's values to the bounds, capped so that infinite ones can be added."""
     return np.minimum(table.units - low, UNBOUNDED // 4), np.minimum(high - table.units, UNBOUNDED // 4)
 
 
 def hard_problems(kinds: tuple[str, ...] = TABLE_KINDS) -> st.SearchStrategy[Problem]:
-    """Draw problems of :func:`hard_problem`, of some kinds of table."""
+    """Draw problems for property tests by :func:`hard_problem`, of some kinds of table."""
     return st.builds(hard_problem, st.randoms(use_true_random=False), st.sampled_from(kinds))
 
 
 def hard_problem(random: Random, kind: str) -> Problem:
-    """Return a random problem of one to three sensitive cells and one to four attackers, of whom the insiders
-    know cells that protect cheaply.
+    """Return a random test problem of one to three sensitive cells and one to four attackers, of whom the
+    insiders know cells that protect cheaply.
 
     Levels differ by side and cell, some of them sliding; the outsider has bounds or none; the cost is value,
     unit or log; some cells must be published or hidden. A part of the problems has no solution.
@@ -137,8 +137,8 @@ def hard_problem(random: Random, kind: str) -> Problem:
 
 
 def hard_table(random: Random, kind: str) -> Table:
-    """Return a random table of 12 to 48 cells: two or three plain axes, an axis with subtotals or two, or
-    linked tables.
+    """Return a random test table of 12 to 48 cells: two or three plain axes, an axis with subtotals or two,
+    or linked tables.
     """
     plain = [Hierarchy.flat([str(i + 1) for i in range(n)]) for n in (2, 3, 4)]
     small = Hierarchy.from_dict({"A": ["a1", "a2"], "B": []})
@@ -161,7 +161,7 @@ def hard_table(random: Random, kind: str) -> Table:
 
 
 def _draw_linked_tables(random: Random) -> Table:
-    """Return two or three linked faces of one cube, which share the margins of its axes."""
+    """Return two or three linked faces of one random test cube, which share the margins of its axes."""
     cube = _draw_values(random, 12).reshape(2, 2, 3)
     names = ("region", "size", "kind")
     faces = [
@@ -176,7 +176,7 @@ def _draw_values(random: Random, size: int) -> Units:
 
 
 def _draw_outsider(random: Random, table: Table) -> Outsider:
-    """Return an outsider with bounds, or without."""
+    """Return a random outsider for a test, with bounds or without."""
     kind = random.choice(["not negative", "not negative", "anything", "share", "near"])
     if kind == "not negative":
         return Outsider.of(table)
@@ -189,7 +189,7 @@ def _draw_outsider(random: Random, table: Table) -> Outsider:
 
 
 def _draw_levels(random: Random, table: Table, outsider: Outsider) -> Levels:
-    """Return levels of up to half the value for one to three cells that the outsider does not know."""
+    """Return random test levels up to half the value, for one to three cells the outsider does not know."""
     below, above = _find_room(table, outsider.lower, outsider.upper)
     inner = np.flatnonzero((table.units > 0) & (below + above > 0) & (table.units <= 20))
     possible = (inner if inner.size else np.flatnonzero(below + above > 0)).tolist()
@@ -208,7 +208,7 @@ def _draw_levels(random: Random, table: Table, outsider: Outsider) -> Levels:
 def _draw_insider(
     random: Random, table: Table, outsider: Outsider, levels: Levels, weight: Floats, number: int
 ) -> Insider:
-    """Return an insider who knows, exactly or nearly, cheap cells in a sum with a sensitive one."""
+    """Return a test's insider who knows, exactly or nearly, cheap cells in a sum with a sensitive one."""
     near = _find_neighbours(table, levels.cells)
     cheap = near[np.argsort(weight[near], kind="stable")][:6].tolist()
     cells = np.array(random.sample(cheap, min(len(cheap), random.choice([1, 1, 2]))))
@@ -219,15 +219,15 @@ def _draw_insider(
 
 
 def _find_neighbours(table: Table, targets: Cells) -> Cells:
-    """Return the cells, other than targets, that share an equation with a target."""
+    """Return the cells of a test's table, other than targets, that share an equation with a target."""
     shared = {int(c) for cells, _, _ in table.equations if np.isin(cells, targets).any() for c in cells}
     return np.array(sorted(shared - set(targets.tolist())), dtype=np.int64)
 
 
 @st.composite
 def releases(draw: Callable[..., Any], problem: Problem) -> Release:
-    """Draw mixtures of windows that are true of the table: some boxes of cells that can balance each other,
-    some single cells.
+    """Draw releases for property tests, mixtures of windows that are true of the table: some boxes of cells
+    that can balance each other, some single cells.
     """
     table = problem.table
     changed = np.zeros(len(table), dtype=bool)
@@ -253,7 +253,7 @@ def releases(draw: Callable[..., Any], problem: Problem) -> Release:
 
 @st.composite
 def _boxes(draw: Callable[..., Any], table: Table) -> Mask:
-    """Draw two codes along each dimension, totals included, and return all cells at their crossings."""
+    """Draw two codes along each dimension of a test's table, and return a mask of the cells that cross."""
     inside = np.ones(len(table), dtype=bool)
     for d, dimension in enumerate(table.structure.dimensions):
         pair = draw(st.lists(st.integers(0, len(dimension.codes) - 1), min_size=2, max_size=2, unique=True))

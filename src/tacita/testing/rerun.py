@@ -64,7 +64,7 @@ class Rerun:
 
     @property
     def exact(self) -> Mask:
-        """Where a single value is left."""
+        """A mask of the sensitive cells of which a single value is left."""
         return np.asarray(self.low == self.high)
 
 
@@ -77,7 +77,7 @@ def rerun_attack(
     seeds: tuple[int, ...] = (),
     most: int = 5_000,
 ) -> Rerun:
-    """Return what a reader who re-runs the program on every table that fits finds of the sensitive cells.
+    """Return what a reader learns of sensitive cells by re-running the program on every table that fits.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def rerun_attack(
 
 
 def _repeat_rule(problem: Problem) -> Question:
-    """Return a function that applies the rule of a problem to other tables."""
+    """Return the function with which a re-running reader applies the problem's rule to other tables."""
     rule = problem.rule
     if rule is None:
         remedy = "give the function that makes it from a table"
@@ -132,7 +132,7 @@ def _repeat_rule(problem: Problem) -> Question:
 
 
 def _leads_to(method: Method, ask: Question, table: Table, release: Release, seed: int) -> bool:
-    """Return whether the program publishes a table as it was published."""
+    """Return whether re-running the program on a table publishes what was published."""
     try:
         other = method.protect(ask(table), Run(seed=seed))
     except TacitaError:
@@ -144,19 +144,19 @@ def _leads_to(method: Method, ask: Question, table: Table, release: Release, see
 
 
 def _with_counts(table: Table, units: Units) -> Table:
-    """Return the table with other counts; what was known of its contributors belongs to the true ones."""
+    """Return the table to re-run with other counts, without contributors, who belong to the true ones."""
     bare = replace(table, units=units, count=None, population=None, contributions=None)
     return replace(bare, holding_count=None, holdings=None)
 
 
 def _find_extremes(found: list[Units], cells: Cells) -> tuple[Units, Units]:
-    """Return the smallest and largest value of each cell over some tables."""
+    """Return the smallest and largest value of each cell over the tables left to a re-running reader."""
     values = np.array(found)[:, cells]
     return values.min(axis=0), values.max(axis=0)
 
 
 def _list_fitting(problem: Problem, release: Release, most: int) -> Iterator[Units]:
-    """Yield the tables, in units, that agree with the release and the outsider's bounds."""
+    """Yield the tables to re-run, in units, that agree with the release and the outsider's bounds."""
     table, step = problem.table, problem.table.unit
     if not table.integer:
         raise InputError("only tables of counts can be listed: this one has amounts")
@@ -179,7 +179,7 @@ def _list_fitting(problem: Problem, release: Release, most: int) -> Iterator[Uni
 
 
 def _tighten_bounds(equations: Rows, low: Units, high: Units) -> tuple[Units, Units]:
-    """Return the bounds tightened by the others in each equation, until none changes."""
+    """Return a re-running reader's bounds, tightened by the others in each equation until none changes."""
     low, high = low.copy(), high.copy()
     far = UNBOUNDED // 4
     while True:

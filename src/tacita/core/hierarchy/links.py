@@ -39,17 +39,17 @@ class Links:
 
 
 def name_position(position: int) -> str:
-    """Return a place in a sequence, counted from one."""
+    """Return what errors call a place in a list of codes: ``position 3``, counted from one."""
     return f"position {position + 1}"
 
 
 def name_frame_row(row: int) -> str:
-    """Return a place in a frame, counted from one."""
+    """Return what errors call a row in a data frame of codes: ``row 3``, counted from one."""
     return f"row {row + 1}"
 
 
 def assemble(links: Links, total: str | None) -> tuple[tuple[str, ...], list[int]]:
-    """Return the codes of the tree, depth-first, and their parents' positions; refuse what is no tree.
+    """Return the codes of a classification, depth-first, and their parents' positions; else refuse.
 
     Siblings stand in the order of their first appearance.
 
@@ -88,7 +88,7 @@ def assemble(links: Links, total: str | None) -> tuple[tuple[str, ...], list[int
 
 
 def _find_tops(links: Links, link_of: Mapping[str, int]) -> tuple[dict[str, int], dict[str, list[str]]]:
-    """Return the codes without a parent, with the link that shows each, and the children of codes."""
+    """Return the top codes of a classification with the link that names each, and the children by code."""
     declared = "" in links.parents
     tops: dict[str, int] = {}
     below: dict[str, list[str]] = {}
@@ -110,7 +110,7 @@ def _find_tops(links: Links, link_of: Mapping[str, int]) -> tuple[dict[str, int]
 
 
 def _index_children(links: Links, total: str | None) -> dict[str, int]:
-    """Return the one link of each child; refuse empty and repeated children, and a total that is a child."""
+    """Return the one link of each child code; refuse empty and repeated ones, and a total that is a child."""
     link_of: dict[str, int] = {}
     for link, (parent, child) in enumerate(zip(links.parents, links.children, strict=True)):
         if not child:
@@ -159,7 +159,7 @@ def _depth_first(root: str, below: Mapping[str, Sequence[str]]) -> tuple[list[st
 
 
 def _cycle_error(links: Links, link_of: Mapping[str, int], code: str) -> HierarchyError:
-    """Return an error that names the cycle which a code ends in when followed upwards."""
+    """Return a HierarchyError that names the cycle which a code ends in when followed upwards."""
     path: dict[str, None] = {}
     while code not in path:
         path[code] = None
@@ -176,7 +176,7 @@ def _cycle_error(links: Links, link_of: Mapping[str, int], code: str) -> Hierarc
 
 
 def to_code_texts(values: Iterable[object], place: Callable[[int], str]) -> list[str]:
-    """Return the text of each code: 43, 43.0 and "43" are all "43", missing values and blanks ""."""
+    """Return the text of each code of a classification: of 43 and 43.0 it is "43", of missing values ""."""
     if isinstance(values, str):
         raise HierarchyError(
             f"A list of codes is needed, not the text {values!r}", remedy="Make it a list of one."
@@ -211,7 +211,7 @@ def _code_text(value: object) -> str | None:
 
 
 def links_from_dict(tree: Mapping[Any, Any], total: str, labels: Mapping[str, str]) -> Links:
-    """Return the links of nested dictionaries; the place of a link is the path of codes that leads to it."""
+    """Return the links (parent, child) of nested dictionaries of codes; the place of one is its path."""
     parents: list[str] = []
     children: list[str] = []
     above: list[int] = []
@@ -251,7 +251,7 @@ def _branch_place(parent: str, position: int) -> str:
 
 
 def read_frame_columns(frame: Any, names: Sequence[str]) -> list[list[str]]:
-    """Return columns of a pandas, polars, arrow or duckdb frame as text."""
+    """Return columns of codes in a pandas, polars, arrow or duckdb frame, as lists of texts."""
     import narwhals as nw
 
     try:
@@ -283,14 +283,14 @@ def read_frame_columns(frame: Any, names: Sequence[str]) -> list[list[str]]:
 
 
 def map_labels(codes: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
-    """Return the labels that are not empty, by code."""
+    """Return the labels of a classification by code, without the empty ones."""
     return {code: label for code, label in zip(codes, labels, strict=True) if label}
 
 
 def links_from_columns(
     columns: Sequence[Sequence[str]], labels: Sequence[str] | None, total: str, place: Callable[[int], str]
 ) -> Links:
-    """Return the links of one column per level, coarse to fine; each row is a path from the total to a code.
+    """Return the links (parent, child) of codes in one column per level, coarse to fine; a row is a path.
 
     A code repeated in the next column is the same code carried down. Empty cells at the end close the path.
     """
@@ -343,7 +343,7 @@ def links_from_columns(
 
 
 def links_from_prefixes(codes: Sequence[str], lengths: Sequence[int], total: str) -> Links:
-    """Return the links between codes and their prefixes; each level adds so many characters."""
+    """Return the links (parent, child) between codes and their prefixes, given characters per level."""
     cuts = list(accumulate(lengths))
     while len(cuts) > 1 and cuts[-1] == cuts[-2]:
         cuts.pop()

@@ -108,12 +108,12 @@ class Hierarchy:
 
     @property
     def total(self) -> str:
-        """The root: the code that every other code is part of."""
+        """The root of the classification: the code that every other code is part of."""
         return self.codes[0]
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:
-        """Codes without children, in order."""
+        """The codes without children, in depth-first order."""
         return tuple(self.codes[i] for i in np.flatnonzero(self._child_counts == 0))
 
     @cached_property
@@ -129,7 +129,7 @@ class Hierarchy:
         return representatives
 
     def index(self, code: str) -> int:
-        """Return the position of a code; refuse an unknown one with the nearest that exists."""
+        """Return the position of a code in the tree; refuse an unknown one, and name the nearest."""
         try:
             return self._index[code]
         except (KeyError, TypeError):
@@ -176,7 +176,7 @@ class Hierarchy:
 
     @cached_property
     def _ends(self) -> list[int]:
-        """Position after the last descendant of each code."""
+        """The position after the last descendant of each code, in depth-first order."""
         ends = list(range(1, len(self) + 1))
         for code, parent in zip(range(len(self) - 1, 0, -1), self.parents[:0:-1].tolist(), strict=True):
             ends[parent] = max(ends[parent], ends[code])
@@ -188,7 +188,7 @@ class Hierarchy:
 
     @cached_property
     def _by_parent(self) -> tuple[Indices, npt.NDArray[np.int64]]:
-        """Children of all codes one after another, and where those of each code end."""
+        """The positions of the children of all codes one after another, and where those of each end."""
         order = (np.argsort(self.parents[1:], kind="stable") + 1).astype(np.int32)
         order.flags.writeable = False
         return order, np.cumsum(self._child_counts)
@@ -206,7 +206,7 @@ class Hierarchy:
     def flat(
         cls, codes: Iterable[object], total: str = DEFAULT_TOTAL, labels: Mapping[str, str] | None = None
     ) -> Hierarchy:
-        """Return a tree of one level: every code directly under the total."""
+        """Return a classification of one level: every code directly under the total."""
         children = to_code_texts(codes, name_position)
         links = Links([total] * len(children), children, name_position, labels or {})
         return cls._from_links(links, total)
@@ -215,7 +215,7 @@ class Hierarchy:
     def from_dict(
         cls, tree: Mapping[Any, Any], total: str = DEFAULT_TOTAL, labels: Mapping[str, str] | None = None
     ) -> Hierarchy:
-        """Return the tree of nested dictionaries; a list, an empty dictionary or None ends a branch.
+        """Return the tree of codes in nested dictionaries; a list, an empty one or None ends a branch.
 
         Examples
         --------
@@ -233,7 +233,7 @@ class Hierarchy:
         label: str | None = None,
         total: str | None = None,
     ) -> Hierarchy:
-        """Return the tree of a pandas, polars, arrow or duckdb frame: one row per code and its parent.
+        """Return the tree of codes in a pandas, polars, arrow or duckdb frame: a row per code and parent.
 
         The code without a parent is the total. Where several have none, or `total` names another code,
         `total` (or "Total") is put above them. Once a row leaves its parent empty, all parents need a row.
@@ -251,7 +251,7 @@ class Hierarchy:
         total: str = DEFAULT_TOTAL,
         labels: Mapping[str, str] | None = None,
     ) -> Hierarchy:
-        """Return the tree of levels by code length, as in NACE or NUTS: the parent of a code is its prefix.
+        """Return the tree of codes by their lengths, as in NACE or NUTS: the parent of a code is its prefix.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class Hierarchy:
     def from_columns(
         cls, frame: Any, columns: Sequence[str], label: str | None = None, total: str = DEFAULT_TOTAL
     ) -> Hierarchy:
-        """Return the tree of a frame with one column per level, coarse to fine, and one row per leaf.
+        """Return the tree of codes in a frame with one column per level, coarse to fine, one row per leaf.
 
         A code that is repeated in the next column is the same code carried down. A row may end early with
         empty cells. `label` names the column that says what the last code of each row means.
@@ -291,7 +291,7 @@ class Hierarchy:
         encoding: str | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> Hierarchy:
-        """Return the tree of a `.hrc` file: a code per line, after a lead string for each ancestor.
+        """Return the tree of codes in a `.hrc` file: one per line, after a lead string for each ancestor.
 
         The total has no line, and no lead string.
 
@@ -316,7 +316,7 @@ class Hierarchy:
         delimiter: str | None = None,
         encoding: str | None = None,
     ) -> Hierarchy:
-        """Return the tree of a CSV file with header.
+        """Return the tree of codes in a CSV file with header.
 
         Columns are `parent` and `child` as in `from_frame`, else levels as in `from_columns`.
 
@@ -353,7 +353,7 @@ class Hierarchy:
         ]
 
     def write_hrc(self, path: FilePath, lead: str = "@") -> None:
-        """Write a UTF-8 `.hrc` file, which holds neither the total nor labels."""
+        """Write the codes to a UTF-8 `.hrc` file, which holds neither the total nor labels."""
         from tacita.formats import code_trees
 
         code_trees.write_hrc(path, self.codes[1:], self.depth[1:].tolist(), lead)
@@ -369,7 +369,7 @@ def _require_levels(columns: Sequence[str]) -> Sequence[str]:
 
 
 def _require_codes(codes: tuple[object, ...]) -> None:
-    """Refuse codes that are no text, empty, broken over lines or repeated."""
+    """Refuse codes of a classification that are no text, empty, broken over lines or repeated."""
     seen: set[str] = set()
     for position, code in enumerate(codes):
         if not isinstance(code, str) or not code.strip():
@@ -391,7 +391,7 @@ def _require_codes(codes: tuple[object, ...]) -> None:
 
 
 def _compute_depths(codes: tuple[str, ...], parents: Indices) -> Indices:
-    """Return the steps from the total to each code; refuse parents that are not in depth-first order."""
+    """Return the steps from the total to each code of a tree; refuse parents not in depth-first order."""
     depth = np.zeros(len(codes), dtype=np.int32)
     if parents[0] != -1:
         raise HierarchyError(

@@ -27,7 +27,7 @@ CIRCLE = "the equations go in a circle: some total is a part of itself"
 
 
 def refuse_unless_additive(structure: Structure, units: Units, decimals: int) -> None:
-    """Raise with the five worst equations by name and amount if ``M a != b``."""
+    """Raise a NotAdditiveError with the worst five of a table's equations, by amount, if ``M a != b``."""
     residuals = structure.equations.residuals(units)
     wrong = np.flatnonzero(residuals)
     if wrong.size == 0:
@@ -50,7 +50,7 @@ def refuse_unless_additive(structure: Structure, units: Units, decimals: int) ->
 
 
 def repair_totals(structure: Structure, units: Units, decimals: int) -> tuple[Units, tuple[str, ...]]:
-    """Return values whose totals are computed from the cells that are no total, and a note per change.
+    """Return the table's values in units, with all totals computed anew, and a note on each change.
 
     Equations are taken in an order in which each total comes after all its parts.
     """
@@ -71,14 +71,14 @@ def repair_totals(structure: Structure, units: Units, decimals: int) -> tuple[Un
 
 
 def _is_double_counted(structure: Structure, units: Units) -> bool:
-    """Return whether in most equations the parts exceed the total by half of it or more."""
+    """Return whether in most equations of a table the parts exceed the total by more than half of it."""
     equations = structure.equations
     totals = np.array([abs(int(units[equations.total_of(j)])) for j in range(len(equations))], dtype=np.int64)
     return bool(2 * np.count_nonzero(2 * equations.residuals(units) > totals) > len(equations))
 
 
 def _order_bottom_up(equations: Equations) -> Cells:
-    """Return the equations in an order in which no cell is a part before it was computed as a total."""
+    """Return the table's equations in an order in which each total comes before sums that it is a part of."""
     totals = np.array([equations.total_of(j) for j in range(len(equations))], dtype=np.int64)
     height = np.zeros(equations.n_cells, dtype=np.int64)
     rows, cells = equations.row_of_entry, equations.cells
@@ -95,7 +95,7 @@ def _order_bottom_up(equations: Equations) -> Cells:
 
 
 def propagate_change(structure: Structure, cells: Cells, change: Units) -> Units:
-    """Return the change of every cell, zero where nothing moves, given that of some cells that are no total.
+    """Return the change of every cell of a table, in units, that follows from changes of non-totals.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def propagate_change(structure: Structure, cells: Cells, change: Units) -> Units
 
 
 def find_totals(equations: Equations, rows: Cells) -> Cells:
-    """Return the total of each of these equations, -1 where it has none.
+    """Return the cell that is the total of each of these equations of a table, -1 where there is none.
 
     That is the cell with the only negative coefficient, else the one with the only positive coefficient.
     """
@@ -155,7 +155,7 @@ def find_totals(equations: Equations, rows: Cells) -> Cells:
 
 
 def _find_equations_above(equations: Equations, cells: Cells) -> tuple[Mask, Cells, Cells]:
-    """Return the cells that may move when some do, the equations that hold one of them, and their totals."""
+    """Return a mask of the cells that a change of some reaches, the equations there, and their totals."""
     moving = np.zeros(equations.n_cells, dtype=bool)
     moving[cells] = True
     fresh = moving.copy()
@@ -176,7 +176,7 @@ def _find_equations_above(equations: Equations, cells: Cells) -> tuple[Mask, Cel
 
 
 def _entries_of(equations: Equations, rows: Cells) -> tuple[Cells, Cells]:
-    """Return the positions of the entries of some equations, and which of these equations each belongs to."""
+    """Return the positions of the entries of some of a table's equations, and which equation each is in."""
     first = equations.starts[rows]
     lengths = equations.starts[rows + 1] - first
     line = np.repeat(np.arange(rows.size), lengths)

@@ -23,7 +23,7 @@ from tacita.core.words import pluralize
 
 
 def to_representatives(dimensions: Sequence[Dimension], codes: Codes) -> Codes:
-    """Return the codes with single-child nodes replaced by their representatives."""
+    """Return the codes of cells with each code in a single-child chain replaced by its representative."""
     return np.column_stack([d.representative[codes[:, k]] for k, d in enumerate(dimensions)]).astype(np.int32)
 
 
@@ -40,7 +40,7 @@ def build_table(
     name: str = "table",
     **fields: Any,
 ) -> Table:
-    """Return a checked table from one row per cell.
+    """Return a checked Table from the codes and the value of one row per cell.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def build_from_cells(
     name: str = "table",
     **fields: Any,
 ) -> Table:
-    """Return a table from complete cells: representative codes, each cell once, all totals listed."""
+    """Return a Table from complete cells: representative codes, each cell once, all totals listed."""
     shown, rows = _list_names(dimensions, codes)
     equations, _ = build_equations(dimensions, codes)
     part = Part(name, tuple(range(len(dimensions))), shown, rows)
@@ -123,7 +123,7 @@ def _refuse_conflicts(
     units: Units,
     missing: Mask | None,
 ) -> None:
-    """Refuse rows of one cell that have equal codes, or (in a single-child chain) different values."""
+    """Refuse input rows of one cell with equal codes, or (in a single-child chain) different values."""
     if first.size == rows.size:
         return
     _refuse_repeated(dimensions, shown, shown)
@@ -141,7 +141,7 @@ def _refuse_conflicts(
 
 
 def refuse_sums_between(dimensions: Sequence[Dimension], codes: Codes, equations: Equations) -> None:
-    """Refuse a cell that is part of no sum and lies below another one.
+    """Refuse a cell of a table that is part of no sum and lies below another one.
 
     Readers would know an equation between them that the table does not.
     """
@@ -173,7 +173,7 @@ def _refuse_repeated(dimensions: Sequence[Dimension], codes: Codes, shown: Codes
 
 
 def _list_names(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Codes, Cells]:
-    """Return one listing row per cell and per code that stands for the same cell."""
+    """Return the rows that list a table, one per cell and code that stands for it, and their cells."""
     shown, rows = codes, np.arange(codes.shape[0])
     for d, dimension in enumerate(dimensions):
         same: dict[int, list[int]] = {}
@@ -190,7 +190,7 @@ def _list_names(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Codes, C
 
 
 def _fill_missing(structure: Structure, units: Units, missing: Mask) -> tuple[Units, list[str]]:
-    """Return values with the missing ones that single equations determine, and a note on each."""
+    """Return the table's values in units, missing ones computed from single equations, and a note on each."""
     units, unknown = units.copy(), missing.copy()
     units[unknown] = 0
     equations = structure.equations
@@ -229,5 +229,5 @@ def _missing_error(dimensions: Sequence[Dimension], codes: Codes, missing: Mask)
 
 
 def name_row(dimensions: Sequence[Dimension], row: Codes) -> str:
-    """Return the name of a cell that may not be listed: ``region=North, industry=Steel``."""
+    """Return the name of a cell that the table may not list: ``region=North, industry=Steel``."""
     return ", ".join(f"{d.name}={d.codes[c]}" for d, c in zip(dimensions, row, strict=True))

@@ -34,7 +34,7 @@ class Listed(tuple[Any, ...]):
 
 
 def freeze_cells(cells: CellList) -> str | tuple[Any, ...]:
-    """Return cells in a form that can be read more than once and compared."""
+    """Return a user's selection of cells as a tuple or text, which can be read twice and compared."""
     if isinstance(cells, str) or type(cells) is tuple or isinstance(cells, Listed):
         return cells
     if isinstance(cells, Mapping) or not isinstance(cells, Iterable):
@@ -44,7 +44,7 @@ def freeze_cells(cells: CellList) -> str | tuple[Any, ...]:
 
 
 def read_cells(table: Table, cells: CellList, what: str) -> Mask:
-    """Return one truth value per cell of the table: whether it is among the given ones.
+    """Return a mask of the cells of a table that a user selects by mask, codes, positions or column.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def _mask_positions(table: Table, positions: Any, what: str) -> Mask:
 
 
 def _find_cell(table: Table, cell: Any, what: str) -> int:
-    """Return the position of one cell of a list."""
+    """Return the position in the table of one cell in a user's list."""
     structure = table.structure
     try:
         if isinstance(cell, str):
@@ -146,7 +146,7 @@ def _find_cell(table: Table, cell: Any, what: str) -> int:
 
 
 def _refuse_codes_or_positions(table: Table, cells: tuple[int, ...], what: str) -> None:
-    """Refuse a tuple of numbers that are the codes of one cell as well as positions of several."""
+    """Refuse a user's tuple of numbers that are codes of one cell as well as positions of several."""
     dimensions = table.structure.dimensions
     codes = [str(cell) for cell in cells]
     if len(codes) == len(dimensions) > 1 and all(

@@ -47,7 +47,7 @@ Spec: TypeAlias = "Hierarchy | Sequence[Hierarchy] | str | Found | None"
 
 
 def refuse_wide(place: object, columns: int) -> None:
-    """Refuse a file with more columns than a table has."""
+    """Refuse a file with more columns than any table of cells has."""
     if columns > MOST_COLUMNS:
         raise FormatError(
             f"{pluralize(columns, 'column')}, where {MOST_COLUMNS:,} are read at most",
@@ -57,7 +57,7 @@ def refuse_wide(place: object, columns: int) -> None:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Return whether an Arrow type holds text."""
+    """Return whether an Arrow column of this type holds text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
@@ -91,11 +91,11 @@ class Columns:
         return column
 
     def texts(self, name: str) -> pa.ChunkedArray:
-        """Return a column as text, empty where nothing is given."""
+        """Return an input column as text, empty where nothing is given."""
         return pc.fill_null(self.cast(name, self.column(name), pa.string()), "")
 
     def cast(self, name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-        """Return a column as another kind; one that cannot be is refused by its name."""
+        """Return an input column as another Arrow type; one that cannot be is refused by its name."""
         try:
             return column.cast(kind)
         except pa.ArrowException:
@@ -105,7 +105,7 @@ class Columns:
             ) from None
 
     def codes(self, name: str) -> tuple[Codes, list[str]]:
-        """Return each row's position among the distinct codes, and these, in the order of categories.
+        """Return each row's position among a column's distinct codes, and these in the order of categories.
 
         Without categories they stand in the order of their first rows.
         """
@@ -133,7 +133,7 @@ class Columns:
         return np.argsort(order).astype(np.int32)[rows], [distinct[k] for k in order]
 
     def _category_order(self, name: str, distinct: Sequence[str]) -> Codes:
-        """Return the positions of distinct codes in the order of their categories, if there are any."""
+        """Return the positions of a column's distinct codes in the order of its categories, if any."""
         column = self.data.column(name)
         if not pa.types.is_dictionary(column.type):
             return np.arange(len(distinct), dtype=np.int32)
@@ -142,7 +142,7 @@ class Columns:
         return np.array(sorted(range(len(distinct)), key=lambda k: rank.get(distinct[k], k)), dtype=np.int32)
 
     def numbers(self, name: str) -> tuple[NDArray[Any], Mask]:
-        """Return a column as int64 or float64, zero where a number is missing, and a mask of these."""
+        """Return an input column as int64 or float64, zero where a number is missing, and a mask of these."""
         column = self.column(name)
         kind = column.type
         if is_text(kind):
@@ -193,7 +193,7 @@ class Columns:
 
 
 def table_from_columns(source: Columns, read: ReadOptions) -> Table:
-    """Return the table of one row per cell, in the columns that ``read`` names."""
+    """Return the Table of columns with one row per cell, read by the options ``read``."""
     specs: dict[str, Spec] = dict(read.by) if isinstance(read.by, Mapping) else dict.fromkeys(read.by or ())
     value, count, totals, decimals = read.value, read.count, read.totals, read.decimals
     holding_count, structural = read.holding_count, read.structural
@@ -269,7 +269,7 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
 
 
 def _list_warnings(source: Columns, dimensions: Sequence[Dimension]) -> tuple[str, ...]:
-    """Return warnings of codes with blanks at their ends, and of those from which a reader took them off."""
+    """Return warnings of codes with blanks at their ends, also where the reader of the file took them off."""
     taken_off = (
         f"codes of '{dimension.name}' end with blanks, which were taken off: clean the file, unless codes "
         "with and without them are the same"
@@ -324,7 +324,7 @@ def _build_trees(spec: Spec, distinct: Sequence[str]) -> tuple[Hierarchy, ...]:
 
 
 def _must_compute_totals(dimensions: Sequence[Dimension], shown: Codes, totals: Totals) -> bool:
-    """Return whether totals have to be computed: as requested, or since no row has the code of a total."""
+    """Return whether to compute a table's totals: as requested, or since no row has a total's code."""
     if totals not in ("auto", "given", "compute"):
         raise InputError(f"there are no totals '{totals}'", remedy="choose 'auto', 'given' or 'compute'")
     if totals != "auto":
@@ -333,7 +333,7 @@ def _must_compute_totals(dimensions: Sequence[Dimension], shown: Codes, totals: 
 
 
 def _has_parts(dimension: Dimension) -> Mask:
-    """Return a mask of the codes with children in some tree, also where a child is the only one."""
+    """Return a mask of the codes of a dimension with children in some tree, also with a single one."""
     above = np.zeros(len(dimension.codes), dtype=bool)
     for tree in dimension.trees:
         own = np.array([dimension.position[code] for code in tree.codes], dtype=np.int64)
@@ -358,7 +358,7 @@ def _read_counts(source: Columns, name: str) -> Units:
 
 
 def _read_further_column(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> NDArray[Any]:
-    """Return a column per cell: NaN, or empty text, for cells without a row."""
+    """Return a further input column per cell of the table: NaN, or empty text, for cells without a row."""
     kind = source.column(name).type
     if pa.types.is_boolean(kind) or is_text(kind):
         texts = source.texts(name).to_numpy(zero_copy_only=False)

@@ -29,7 +29,7 @@ FORMS = (
 def table_from_array(
     values: ArrayLike, names: Sequence[str] | None, codes: Sequence[Sequence[str]] | None, read: ReadOptions
 ) -> Table:
-    """Return the table of an array; see :meth:`Table.from_array`.
+    """Return the Table of an array; see :meth:`Table.from_array`.
 
     Totals stand in the last position of each axis unless ``read.totals`` is ``"compute"``.
     """
@@ -82,7 +82,7 @@ def table_from_array(
 
 
 def _read_array(values: ArrayLike) -> np.ndarray[tuple[int, ...], np.dtype[np.float64 | np.int64]]:
-    """Return values as a rectangular array of integers or floats, NaN where one is missing."""
+    """Return a user's values as a rectangular array of numbers, NaN where one is missing."""
     try:
         array = np.asarray(values)
     except ValueError:
@@ -109,7 +109,7 @@ def table_from_equations(
     decimals: int | None,
     counts: bool | None,
 ) -> Table:
-    """Return a general table; see :meth:`Table.from_equations`."""
+    """Return a general Table, without dimensions; see :meth:`Table.from_equations`."""
     labels, numbers = _read_values(values)
     position = {label: k for k, label in enumerate(labels)}
     rows = [_read_equation(j, equation, position) for j, equation in enumerate(equations, start=1)]
@@ -129,7 +129,7 @@ def table_from_equations(
 
 
 def _read_values(values: Mapping[Any, float] | ArrayLike) -> tuple[tuple[str, ...], Any]:
-    """Return the labels of cells and their values; refuse what are none."""
+    """Return the labels of a general table's cells and their values; refuse what are none."""
     if isinstance(values, Mapping):
         if wrong := [label for label in values if not isinstance(label, str)]:
             raise InputError(
@@ -149,7 +149,7 @@ def _read_values(values: Mapping[Any, float] | ArrayLike) -> tuple[tuple[str, ..
 
 
 def _read_equation(j: int, equation: Any, position: Mapping[str, int]) -> tuple[dict[int, int], float]:
-    """Return the coefficients by position of equation number ``j``, and the constant that the sum is."""
+    """Return the coefficient of each cell in equation number ``j`` of a general table, and its constant."""
     place = f"equation {j}"
     terms: Any = equation
     constant: Any = 0
@@ -183,7 +183,7 @@ def _read_equation(j: int, equation: Any, position: Mapping[str, int]) -> tuple[
 
 
 def _find_cell(place: str, cell: Any, position: Mapping[str, int]) -> int:
-    """Return the position of a cell that an equation names by label or by position."""
+    """Return the position of a cell that an equation of a general table names by label or position."""
     if isinstance(cell, str) and cell in position:
         return position[cell]
     if isinstance(cell, int | np.integer) and not isinstance(cell, bool) and 0 <= cell < len(position):

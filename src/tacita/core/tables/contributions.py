@@ -49,25 +49,25 @@ class Contributions:
 
     @property
     def depth(self) -> int:
-        """How many of the largest are known per cell."""
+        """How many of the largest contributions are known per cell."""
         return int(self.values.shape[1])
 
     def name(self, who: int) -> str:
-        """Return the name of a contributor in the data."""
+        """Return the name of a contributor as it is in the data, given their position."""
         return str(self.names[who]) if len(self.names) else f"#{who}"
 
     def largest(self, n: int) -> Units:
-        """Return ``x_1 + .. + x_n`` per cell."""
+        """Return the sum of the ``n`` largest contributions per cell, ``x_1 + .. + x_n``, in units."""
         return np.asarray(self.values[:, :n].sum(axis=1))
 
     def everyone(self) -> Cells:
-        """Return all known contributors by position in ``names``, the largest if there is no ``query``."""
+        """Return the positions in ``names`` of all known contributors; without ``query`` of the largest."""
         if self.query is not None and len(self.names):
             return np.arange(len(self.names))
         return np.unique(self.who[self.who >= 0])
 
     def shares_of(self, who: Cells) -> Shares:
-        """Return everything that some contributors put into any cell.
+        """Return everything that some contributors put into any cell, in units.
 
         Uses the microdata where they can be queried again; else the stored largest contributions.
         """

@@ -50,7 +50,7 @@ class Dimension:
 
     @property
     def total(self) -> str:
-        """The root of the first tree."""
+        """The code of the total: the root of the first tree."""
         return self.trees[0].total
 
     @property
@@ -101,14 +101,14 @@ class Dimension:
 
     @cached_property
     def is_leaf(self) -> NDArray[np.bool_]:
-        """True for representative codes with no child in any tree."""
+        """A mask of the representative codes with no child in any tree."""
         leaf = self.representative == np.arange(len(self.codes))
         for parent in self.parents:
             leaf[parent[parent >= 0]] = False
         return freeze(leaf)
 
     def index(self, code: str) -> int:
-        """Return the position of a code; refuse unknown codes with the nearest known one."""
+        """Return the position of a code of the dimension; refuse unknown codes with the nearest known one."""
         try:
             return self.position[code]
         except KeyError:
@@ -119,7 +119,7 @@ class Dimension:
             ) from None
 
     def check(self) -> None:
-        """Refuse trees that use one code name for different sets of finest codes."""
+        """Refuse a dimension whose trees use one code for different sets of finest codes."""
         finest: dict[str, frozenset[str]] = {}
 
         def below(code: str) -> frozenset[str]:
@@ -150,7 +150,7 @@ def _root(stands_for: Codes, code: int) -> int:
 
 
 def recognise_total(codes: Sequence[str]) -> str | None:
-    """Return the code that has the usual name of a total; in any case of letters if only one code has."""
+    """Return the code with a usual name of a total, or None; in any case of letters if only one code has."""
     exactly = next((code for code in TOTAL_CODES if code in codes), None)
     if exactly is not None:
         return exactly
@@ -159,7 +159,7 @@ def recognise_total(codes: Sequence[str]) -> str | None:
 
 
 def recognise_total_for(codes: Sequence[str], dimension: Dimension) -> str | None:
-    """Return the one unknown code if it is a usual total and the dimension's own total is not there."""
+    """Return the one code unknown to a dimension if it is a usual total and the own total is missing."""
     unknown = [code for code in codes if code not in dimension.position]
     if len(unknown) != 1 or dimension.total in codes:
         return None
@@ -167,7 +167,7 @@ def recognise_total_for(codes: Sequence[str], dimension: Dimension) -> str | Non
 
 
 def warn_of_blanks(dimensions: Iterable[Dimension]) -> tuple[str, ...]:
-    """Return a warning for each dimension with codes that begin or end with blanks.
+    """Return a warning for each dimension of a table with codes that begin or end with blanks.
 
     Such a code looks like another one and is a cell of its own.
     """

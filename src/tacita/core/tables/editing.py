@@ -93,12 +93,12 @@ def with_cells(table: Table, entries: Mapping[tuple[str, ...], int]) -> Table:
 
 
 def as_counts(table: Table, counts: bool) -> Table:
-    """Return the same values, with everyone knowing that cells are counts, or not."""
+    """Return the table with the same values, of which everyone knows that they are counts, or not."""
     return replace(table, integer=counts)
 
 
 def without_contributors(table: Table) -> Table:
-    """Return the same values without contributions and without numbers of respondents or holdings."""
+    """Return the table without contributions and without numbers of respondents or holdings."""
     return replace(table, count=None, population=None, contributions=None, holding_count=None, holdings=None)
 
 
@@ -216,7 +216,7 @@ def renamed_dimension(table: Table, old: str, new: str) -> Table:
 
 
 def _read_codes(structure: Structure, key: tuple[str, ...]) -> list[int]:
-    """Return the representative codes of a cell given by one code per dimension."""
+    """Return the positions of a cell's representative codes, given one code per dimension."""
     if len(key) != len(structure.dimensions):
         names = ", ".join(dimension.name for dimension in structure.dimensions)
         raise InputError(f"{key} does not name a cell", remedy=f"give one code for each of {names}")
@@ -255,7 +255,7 @@ def _replace_dimension(structure: Structure, d: int, dimension: Dimension) -> tu
 
 
 def track_cells(old: Structure, new: Structure, cells: Cells) -> Cells:
-    """Return where cells of one structure are in another, by codes (or labels); -1 where one is gone.
+    """Return the positions of an old table's cells in the edited one, by codes or labels; -1 if gone.
 
     A cell that stands for a chain of single children is where the finest of them is that still exists: when
     a code gets a sibling, decisions on its cell do not pass to the new total.
@@ -292,12 +292,12 @@ def _refuse_contributors(table: Table) -> None:
 
 
 def _count_of(table: Table, units: Units) -> Units | None:
-    """Return the respondents per cell after a change of values: None, or as many as the values count."""
+    """Return the respondents per cell of an edited table: None, or as many as its values count."""
     return None if table.count is None else units // 10**table.decimals
 
 
 def _free_cells(table: Table) -> tuple[Codes, Units]:
-    """Return the cells that are no total, by the finest codes of single-child chains, and their values.
+    """Return a table's cells that are no total, by finest codes of single-child chains, and their units.
 
     Refuses a table in which other cells are not all the sums of these: it would be open which totals a table
     with other cells has.
@@ -327,7 +327,7 @@ def _free_cells(table: Table) -> tuple[Codes, Units]:
 
 
 def _refuse_new_parts(dimensions: tuple[Dimension, ...], free: Codes, new: Codes) -> None:
-    """Refuse new cells below one that has a value of its own, which would not be their sum."""
+    """Refuse new cells of a table below one with a value of its own, which would not be their sum."""
     own = cell_keys(dimensions, to_representatives(dimensions, free))
     above = roll_up(dimensions, to_representatives(dimensions, new)).keys
     if (wrong := np.flatnonzero(np.isin(own, above))).size:
@@ -382,14 +382,14 @@ def _recode(here: Dimension, there: Dimension) -> NDArray[np.int64]:
 
 
 def _finest_codes(dimension: Dimension) -> Codes:
-    """Return for each representative the last code of its chain of single children."""
+    """Return for each representative code of a dimension the last of its chain of single children."""
     finest = np.arange(len(dimension.codes), dtype=np.int32)
     np.maximum.at(finest, dimension.representative, np.arange(len(dimension.codes), dtype=np.int32))
     return finest
 
 
 def _carry_column(column: NDArray[Any], source: Cells) -> NDArray[Any]:
-    """Return a column for other cells; NaN or empty text where a cell is new."""
+    """Return a table's further column for the edited table; NaN or empty text where a cell is new."""
     new = source < 0
     if not new.any():
         return column[source]

@@ -49,25 +49,25 @@ class Equations:
         return self.cells[span], self.coefficients[span], int(self.rhs[j])
 
     def total_of(self, j: int) -> int:
-        """Return the cell with the only negative coefficient of equation ``j``, else its first cell."""
+        """Return the total of equation ``j``: the cell with the only negative coefficient, else the first."""
         cells, coefficients, _ = self.row(j)
         negative = np.flatnonzero(coefficients < 0)
         return int(cells[negative[0]]) if negative.size == 1 else int(cells[0])
 
     @cached_property
     def matrix(self) -> csr_array:
-        """``M`` as a sparse matrix of int64."""
+        """The coefficients ``M`` of the table's equations as a sparse matrix of int64."""
         from scipy.sparse import csr_array
 
         return csr_array((self.coefficients, self.cells, self.starts), shape=(len(self), self.n_cells))
 
     @cached_property
     def row_of_entry(self) -> Cells:
-        """The equation that each entry of ``cells`` belongs to."""
+        """The position of the equation that each entry of ``cells`` belongs to."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     def residuals(self, units: Units) -> Units:
-        """Return ``M a - b`` exactly, clipped to ``UNBOUNDED``."""
+        """Return ``M a - b`` of each equation exactly, in units, clipped to ``UNBOUNDED``."""
         if self._widest * int(np.abs(units).max(initial=0)) < UNBOUNDED:
             return np.asarray(self.matrix @ units) - self.rhs
         # 64 bits could wrap around here, and a wrong total would pass for a right one.
@@ -83,7 +83,7 @@ class Equations:
 
     @cached_property
     def duplicates(self) -> Mask:
-        """True for each equation that repeats an earlier one, possibly with all signs turned."""
+        """A mask of the equations that repeat an earlier one, possibly with all signs turned."""
         random = np.random.default_rng(0).integers(0, 2**63, self.n_cells, dtype=np.uint64)
         terms = self.coefficients.astype(np.uint64) * random[self.cells]
         fingerprint = np.zeros(len(self), dtype=np.uint64)
@@ -103,7 +103,7 @@ class Equations:
         return repeated
 
     def where(self, keep: Mask) -> Equations:
-        """Return some of the equations, in order."""
+        """Return the equations that ``keep`` marks, in order."""
         entries = keep[self.row_of_entry]
         return Equations(
             starts=_starts(np.diff(self.starts)[keep]),
@@ -132,7 +132,7 @@ class Equations:
 
     @classmethod
     def from_families(cls, totals: Sequence[Cells], parts: Sequence[Cells], n_cells: int) -> Equations:
-        """Return the equations of families of ``(total cell, part cell)`` pairs.
+        """Return the equations ``total = sum of parts`` from pairs of cells ``(total, part)``.
 
         Each array pair is one family set: all parts with the same total form one equation of it.
         """
@@ -153,7 +153,7 @@ class Equations:
 
     @classmethod
     def stack(cls, blocks: Sequence[Equations], n_cells: int) -> Equations:
-        """Return all equations of several systems over the same cells, in order."""
+        """Return all equations of several systems over the same cells as one, in order."""
         if not blocks:
             nothing = np.zeros(0, dtype=np.int64)
             return cls(np.zeros(1, np.int64), nothing, nothing.copy(), nothing.copy(), n_cells)
@@ -170,5 +170,5 @@ class Equations:
 
 
 def _starts(lengths: Cells) -> Cells:
-    """Return where rows of these lengths begin, one after another, and where the last one ends."""
+    """Return where equations of these lengths begin, one after another, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

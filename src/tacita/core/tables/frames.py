@@ -49,7 +49,7 @@ class Framed(ABC):
 
 
 def _require(package: str) -> Any:
-    """Return a package that need not be installed."""
+    """Return an optional package such as pandas, imported; refuse one that is not installed."""
     try:
         return importlib.import_module(package)
     except ImportError:
@@ -76,7 +76,7 @@ def arrow_table(codes: Mapping[str, Any], columns: Mapping[str, Any]) -> pa.Tabl
 
 
 def codes_to_arrow(structure: Structure, cells: Cells) -> dict[str, pa.Array]:
-    """Return the codes of some cells, one column per dimension; or their labels, in a column ``cell``."""
+    """Return Arrow columns of the codes of some cells, by dimension; or of their labels, named ``cell``."""
     import pyarrow as pa
 
     if structure.labels:
@@ -93,7 +93,7 @@ def _decode_codes(names: tuple[str, ...], positions: Any) -> pa.Array:
 
 
 def list_rows(structure: Structure, part: int = 0) -> tuple[list[str], list[pa.Array], Cells]:
-    """Return the names of the code columns, the codes of each listed row, and the cell it shows."""
+    """Return the names of a listed table's code columns, the codes of each row, and the cell it shows."""
     import pyarrow as pa
 
     if structure.labels:
@@ -105,7 +105,7 @@ def list_rows(structure: Structure, part: int = 0) -> tuple[list[str], list[pa.A
 
 
 def find_part(structure: Structure, part: int) -> Part:
-    """Return one of the tables that a structure shows; all cells in order if it lists none."""
+    """Return how one of the linked tables in a structure is listed; all cells in order if it has no parts."""
     if not structure.parts:
         everything = tuple(range(len(structure.dimensions)))
         return Part("table", everything, structure.codes, np.arange(len(structure)))
@@ -117,7 +117,7 @@ def find_part(structure: Structure, part: int) -> Part:
 
 
 def numbers_to_arrow(units: Units, decimals: int, blank: Mask | None = None) -> pa.Array:
-    """Return units as integers or floats, null where they are unbounded or ``blank``."""
+    """Return units as an Arrow array of integers or floats, null where unbounded or ``blank``."""
     import pyarrow as pa
 
     silent = np.abs(units) >= UNBOUNDED
@@ -130,7 +130,7 @@ def numbers_to_arrow(units: Units, decimals: int, blank: Mask | None = None) -> 
 def read_frame(
     frame: Any, by: Sequence[str], value: str | None, others: Sequence[str], across: str | None = None
 ) -> tuple[pa.Table, str | None]:
-    """Return the columns of a frame that are needed, one row per cell, and the name of that of values.
+    """Return the needed columns of a user's data frame, one row per cell, and the name of the value column.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def _find_column_levels(frame: Any, by: Sequence[str]) -> list[str]:
 
 
 def _melt(given: Any, index: list[str], across: str, value: str) -> Any:
-    """Return a wide frame with one row per cell."""
+    """Return a wide data frame made long, with one row per cell."""
     _refuse_absent(index, given.collect_schema().names())
     return given.unpivot(index=index, variable_name=across, value_name=value)
 

@@ -69,7 +69,7 @@ def lay_out(
     total_last: bool = True,
     part: str | None = None,
 ) -> Layout:
-    """Return a structure as rows by columns.
+    """Return the layout of a table as rows by columns.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def lay_out(
 
 
 def find_crossings(structure: Structure, fixed: Mapping[int, str], along: Mapping[int, Codes]) -> Cells:
-    """Return the cells where rows and columns cross, -1 where one is empty.
+    """Return the cell where each row and column of a table cross, -1 where it is empty.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def find_crossings(structure: Structure, fixed: Mapping[int, str], along: Mappin
 def list_lines(
     dimension: Dimension, total_last: bool = True, only: Codes | None = None
 ) -> tuple[Codes, tuple[Line, ...]]:
-    """Return the codes of a dimension as lines, with the position of each code.
+    """Return the positions of a dimension's codes in the order shown, and the row or column of each.
 
     A code stands where the first tree that has it puts it, so codes of later trees follow under their own
     root, or at the end of a parent that an earlier tree has too. With ``only`` some codes are shown: each
@@ -168,7 +168,7 @@ def list_lines(
 
 
 def _find_parents(dimension: Dimension, shown: Sequence[bool]) -> tuple[list[int], list[bool]]:
-    """Return the nearest shown code above each code (-1: none), and which codes have shown ones below.
+    """Return the nearest shown code above each code (-1: none), and for each whether shown ones are below.
 
     The code above is that in the first tree; the codes below are those in any tree.
     """
@@ -189,7 +189,7 @@ def _find_parents(dimension: Dimension, shown: Sequence[bool]) -> tuple[list[int
 
 
 def _list_cells(structure: Structure) -> Layout:
-    """Return the layout of a system without dimensions: one row per cell."""
+    """Return the layout of a table without dimensions: one row per cell."""
     inner = np.zeros(len(structure) + 1, dtype=bool)
     inner[find_totals(structure.equations, np.arange(len(structure.equations)))] = True
     rows = tuple(
@@ -208,7 +208,7 @@ def _list_shown_lines(
 
 
 def _find_linked_table(structure: Structure, name: str | None) -> Part | None:
-    """Return one of several linked tables; None where there is only one."""
+    """Return the linked table that is shown: the named one, else the first; None if there is only one."""
     names = [part.name for part in structure.parts]
     if name is not None and name not in names:
         raise InputError(f"there is no table '{name}'{did_you_mean(name, names)}; there are {names}")
@@ -229,7 +229,7 @@ def _find_dimension(structure: Structure, own: Sequence[int], name: str) -> int:
 def _choose_axes(
     structure: Structure, own: Sequence[int], rows: str | None, columns: str | None
 ) -> tuple[int, int | None]:
-    """Return the dimensions that run down and across."""
+    """Return the dimensions that run down and across a shown table; None across where there is only one."""
     if rows is not None and rows == columns:
         raise InputError(f"'{rows}' cannot run both down and across", remedy="name two dimensions")
     across = None if columns is None else _find_dimension(structure, own, columns)

@@ -28,7 +28,7 @@ from tacita.core.tables.table import Table
 
 
 def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
-    """Return one table of all cells of several tables.
+    """Return one Table of all cells of several linked tables.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
 
 
 def find_cells_of(linked: Table, table: Table) -> Cells:
-    """Return where the cells of one of the linked tables are among those of all."""
+    """Return the position of each cell of one of the linked tables among the cells of all."""
     codes, _ = _embed(table, linked.structure.dimensions)
     return linked.structure.locate(codes)
 
@@ -125,7 +125,7 @@ def _unite_dimensions(named: Mapping[str, Table]) -> tuple[Dimension, ...]:
 
 
 def _unite_trees(trees: Sequence[Hierarchy]) -> tuple[Hierarchy, ...]:
-    """Return the trees with flat ones under one total united: they differ by empty codes only."""
+    """Return a dimension's trees in linked tables, with flat ones under one total united into one."""
     flat: dict[str, list[str]] = {}
     deep = []
     for tree in trees:
@@ -143,7 +143,7 @@ def _unite_trees(trees: Sequence[Hierarchy]) -> tuple[Hierarchy, ...]:
 
 
 def _refuse_two_totals(dimension: Dimension) -> None:
-    """Refuse two names for the sum of the same codes: tables that share it would not be linked by it."""
+    """Refuse two names for the sum of the same codes: linked tables would not share that total."""
     seen: dict[frozenset[str], str] = {}
     for tree in dimension.trees:
         other = seen.setdefault(frozenset(tree.leaves), tree.total)
@@ -156,7 +156,7 @@ def _refuse_two_totals(dimension: Dimension) -> None:
 
 
 def _place_tables(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -> tuple[list[_Placed], Codes]:
-    """Return every table's cells among the distinct cells of all, and the codes of these."""
+    """Return where the cells of each linked table are among the distinct cells of all, and their codes."""
     axis = {dimension.name: d for d, dimension in enumerate(dimensions)}
     embedded, recodings = zip(*(_embed(table, dimensions) for table in named.values()), strict=True)
     everything = np.vstack(embedded)
@@ -176,7 +176,7 @@ def _place_tables(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -
 
 
 def _embed(table: Table, dimensions: Sequence[Dimension]) -> tuple[Codes, tuple[Codes, ...]]:
-    """Return the cells of a table by their codes in the union, and per dimension its codes there."""
+    """Return the codes of a table's cells in the union of linked tables, and its codes there by dimension."""
     axis = {dimension.name: d for d, dimension in enumerate(dimensions)}
     own = table.structure
     recoded = tuple(
@@ -194,7 +194,7 @@ def _embed(table: Table, dimensions: Sequence[Dimension]) -> tuple[Codes, tuple[
 def _unite_equations(
     placed: Sequence[_Placed], dimensions: Sequence[Dimension], codes: Codes, units: Units
 ) -> Equations:
-    """Return the equations of each table, then those between tables, each once.
+    """Return the equations of each of the linked tables, then those between tables, each once.
 
     A family between tables that lacks some of its parts is refused: readers know at least that the parts
     which are listed do not exceed their total, and no equation states it.
@@ -221,7 +221,7 @@ def _unite_equations(
 
 
 def _is_empty_equation(equations: Equations) -> Mask:
-    """Return a mask of the equations ``-a + a = 0``, whose total and only part have become one cell."""
+    """Return a mask of the equations ``-a + a = 0``, whose total and only part are one linked cell."""
     nothing = np.zeros(len(equations), dtype=bool)
     pairs = np.flatnonzero(np.diff(equations.starts) == 2)
     first = equations.starts[pairs]
@@ -259,7 +259,7 @@ class _Merge:
         return merged
 
     def optional(self, what: str, field: Any) -> Any:
-        """Return a column if it covers every cell; note one that only some tables have, and return None."""
+        """Return a column that covers all cells of the linked tables; else None, and note it if some do."""
         given = [(one, column) for one in self.placed if (column := field(one.table)) is not None]
         if not given:
             return None
@@ -272,7 +272,7 @@ class _Merge:
     def _merge_column(
         self, what: str, given: Sequence[tuple[_Placed, NDArray[Any]]]
     ) -> tuple[NDArray[Any], Mask]:
-        """Return one row per cell, and the cells that have one; tables that share a cell must agree."""
+        """Return a column of all linked tables, which must agree, and a mask of the cells that have it."""
         shape = (self.n, *given[0][1].shape[1:])
         merged = np.zeros(shape, dtype=given[0][1].dtype)
         source = np.full(self.n, -1, dtype=np.int64)
@@ -293,7 +293,7 @@ class _Merge:
         return merged, source >= 0
 
     def contributions(self, what: str, field: Any) -> Contributions | None:
-        """Return the largest contributions, as many as every table has; contributors match by name."""
+        """Return the largest contributions in linked tables, as many as every table has, matched by name."""
         given = [(one, c) for one in self.placed if (c := field(one.table)) is not None]
         if not given:
             return None
@@ -325,7 +325,7 @@ class _Merge:
         return Contributions(values, who, sums, names, query, beyond)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return further columns, of the first table that has one; NaN or empty text elsewhere."""
+        """Return further columns of the linked tables, each of the first that has it; else NaN or no text."""
         merged: dict[str, NDArray[Any]] = {}
         for one in reversed(self.placed):
             for name, column in one.table.columns.items():
@@ -342,7 +342,7 @@ def _rename(who: Cells, names: Cells) -> Cells:
 def _find_shares(
     one: _Placed, contributions: Contributions, names: Cells, wanted: Cells
 ) -> NDArray[np.int64]:
-    """Return the shares of some contributors of the union in one table, as rows (who, cell, units)."""
+    """Return what some contributors put into one of the linked tables, as rows (who, cell, units)."""
     own = np.flatnonzero(np.isin(names, wanted)) if names.size else wanted
     shares = contributions.shares_of(own)
     return np.column_stack([_rename(shares.who, names), one.cells[shares.cells], shares.units])

@@ -136,12 +136,12 @@ class ReadOptions:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The options that are not at their defaults."""
+        """The options of reading a table that are not at their defaults, by name."""
         usual = ReadOptions()
         values = {each.name: getattr(self, each.name) for each in fields(ReadOptions)}
         return {name: value for name, value in values.items() if value != getattr(usual, name)}
 
     @property
     def dimensions(self) -> list[str] | None:
-        """The columns of codes, if they are named."""
+        """The names of the columns of codes; None if they are to be recognised."""
         return None if self.by is None else list(self.by)

@@ -29,7 +29,7 @@ class Step:
     starts: Cells
 
     def add(self, column: Cells) -> Cells:
-        """Return the sums of an additive column over the sources of each target."""
+        """Return the sum of an additive column over the source cells of each target cell."""
         return np.asarray(np.add.reduceat(column[self.source], self.starts))
 
 
@@ -46,14 +46,14 @@ class Rollup:
     possible: int
 
     def find(self, keys: Cells) -> Cells:
-        """Return the positions of cells, all of which exist, from their keys."""
+        """Return the positions of cells among the rolled-up ones, from their keys; all of them exist."""
         if self._places is not None:
             return self._places[keys]
         return np.searchsorted(self.keys, keys)
 
     @cached_property
     def _places(self) -> Cells | None:
-        """The position of each possible key, where few are empty: ten times faster than searching."""
+        """The position of each possible key's cell, None where most are empty: faster than searching."""
         if self.possible > 4 * self.keys.size:
             return None
         places = np.full(self.possible, -1, dtype=np.int64)
@@ -61,14 +61,14 @@ class Rollup:
         return places
 
     def add(self, column: Cells) -> Cells:
-        """Return an additive column of the leaf cells, summed for every cell."""
+        """Return the sums of an additive column of the leaf cells, for every cell, totals included."""
         for step in self.steps:
             column = step.add(column)
         return column
 
 
 def roll_up(dimensions: Sequence[Dimension], codes: Codes) -> Rollup:
-    """Return all cells above the given ones, which may repeat, and may be totals with own data."""
+    """Return all cells of a table above the given ones, which may repeat, and may be totals with own data."""
     keys = cell_keys(dimensions, codes)
     steps = []
     for d, dimension in enumerate(dimensions):
@@ -89,7 +89,7 @@ def roll_up(dimensions: Sequence[Dimension], codes: Codes) -> Rollup:
 
 
 def each_ancestor(dimension: Dimension, codes: Codes) -> tuple[Cells, Codes]:
-    """Return each row repeated for its code and all its ancestors: the rows' positions and the codes."""
+    """Return the positions of cells, each repeated for its code and all its ancestors, and these codes."""
     starts, ancestors = dimension.ancestors
     first, counts = starts[codes], np.diff(starts)[codes]
     source = np.repeat(np.arange(codes.size), counts)
@@ -98,12 +98,12 @@ def each_ancestor(dimension: Dimension, codes: Codes) -> tuple[Cells, Codes]:
 
 
 def key_stride(dimensions: Sequence[Dimension], d: int) -> int:
-    """Return what one step in the code of dimension ``d`` adds to a cell's key."""
+    """Return what one step in the code of dimension ``d`` adds to a cell's key (:func:`cell_keys`)."""
     return math.prod(len(dimension.codes) for dimension in dimensions[d + 1 :])
 
 
 def run_starts(ascending: Cells) -> Cells:
-    """Return where each run of equal numbers begins."""
+    """Return the positions where runs of equal keys begin in an ascending list."""
     if ascending.size == 0:
         return np.zeros(0, dtype=np.int64)
     return np.concatenate([[0], np.flatnonzero(ascending[1:] != ascending[:-1]) + 1])

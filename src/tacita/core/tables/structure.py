@@ -62,19 +62,19 @@ class Structure:
         )
 
     def names(self, cells: Iterable[int], most: int = 5) -> str:
-        """Return a few cells by name, the rest by number."""
+        """Return a text with the names of a few cells, and the number of the rest."""
         listed = [int(c) for c in cells]
         shown = "; ".join(f"({self.name(c)})" for c in listed[:most])
         return shown + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
     def key(self, cell: int) -> tuple[str, ...]:
-        """Return the codes of a cell, or its label."""
+        """Return the codes of a cell, or its label, as a tuple of texts."""
         if self.labels:
             return (self.labels[cell],)
         return tuple(d.codes[c] for d, c in zip(self.dimensions, self.codes[cell], strict=True))
 
     def same_cells(self, other: Structure) -> bool:
-        """Return whether both list the same cells under the same names in the same order."""
+        """Return whether two tables list the same cells under the same names in the same order."""
         return self is other or (
             self.labels == other.labels
             and [(d.name, d.codes) for d in self.dimensions] == [(d.name, d.codes) for d in other.dimensions]
@@ -82,7 +82,7 @@ class Structure:
         )
 
     def find(self, /, *codes: str, **by_name: str) -> int:
-        """Return the cell with these codes, in order or by dimension; others are at their total."""
+        """Return the position of the cell with these codes, in order or by name; others are at totals."""
         if self.labels:
             wanted = str(codes[0] if codes else by_name.get("cell", ""))
             if wanted in self._label_position:
@@ -132,14 +132,14 @@ class Structure:
 
     @cached_property
     def is_total(self) -> NDArray[np.bool_]:
-        """True for cells that are the total of some equation."""
+        """A mask of the cells that are the total of some equation."""
         total = np.zeros(len(self), dtype=bool)
         total[self.equations.cells[self.equations.coefficients < 0]] = True
         return freeze(total)
 
 
 def cell_keys(dimensions: Sequence[Dimension], codes: Codes) -> Cells:
-    """Return one integer per row of codes, equal exactly for equal rows."""
+    """Return an integer key for each cell, from its row of codes; equal exactly for equal rows."""
     size = math.prod(len(dimension.codes) for dimension in dimensions)
     if size >= 2**62:
         raise InputError(
@@ -153,7 +153,7 @@ def cell_keys(dimensions: Sequence[Dimension], codes: Codes) -> Cells:
 
 
 def find_distinct(keys: Cells) -> tuple[Cells, Cells]:
-    """Return where distinct keys first occur, in this order, and which of them each row has."""
+    """Return where each distinct cell key first occurs, in this order, and which of them each row has."""
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty_like(order)
@@ -162,7 +162,7 @@ def find_distinct(keys: Cells) -> tuple[Cells, Cells]:
 
 
 def build_equations(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Equations, int]:
-    """Return all equations between the listed cells, and how many families lack their total.
+    """Return all equations between the listed cells of a table, and how many families lack their total.
 
     For each dimension and tree, the cells whose codes share a parent and agree in the other dimensions sum
     up to the cell at that parent. Where that one is not listed they are parts of the nearest one above it:

@@ -45,7 +45,7 @@ class Sum:
 
 
 def search_sums(values: sp.csr_matrix, independent: Mask, related: Callable[[int, int], bool]) -> list[Sum]:
-    """Return sums among the rows, those of parts before those that they are parts of.
+    """Return the rows of a table's numbers that are sums of other rows, those of parts before those above.
 
     Each row is a part of one sum at most, and sums that are likely to be chance are left out.
 
@@ -69,7 +69,7 @@ def search_other_sums(
     totals: Sequence[int],
     parts: Sequence[int],
 ) -> list[Sum]:
-    """Return sums whose total is one of ``totals`` and whose parts are all of ``parts``."""
+    """Return the rows among ``totals`` that are sums of rows among ``parts``, in a table's numbers."""
     return list(_SumSearch(values, independent, related).search_by_branching(list(totals), list(parts)))
 
 
@@ -92,7 +92,7 @@ class _SumSearch:
         self.above: dict[int, int] = {}
 
     def _bound_evidence(self, values: sp.csr_matrix) -> Floats:
-        """Return the most evidence that each row could give, were no two columns equal."""
+        """Return the most evidence, in bits, that each row could give of being a sum, if columns differ."""
         own = np.log2(1 + np.abs(values.data) / self.step)
         rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
         return np.bincount(rows, weights=own, minlength=values.shape[0]).astype(np.float64)
@@ -139,7 +139,7 @@ class _SumSearch:
                 yield sum_
 
     def _accept(self, found: Sum) -> bool:
-        """Keep a sum unless its total has one, its parts are parts of another, or it goes in a circle."""
+        """Keep a sum, or return False if its total has one, its parts are in another, or it is circular."""
         if found.total in self.totals or any(part in self.above for part in found.parts):
             return False
         higher: int | None = found.total
@@ -152,7 +152,7 @@ class _SumSearch:
         return True
 
     def search_by_branching(self, totals: list[int], rows: list[int]) -> Iterator[Sum]:
-        """Yield sums of any of the rows, smallest totals first."""
+        """Yield sums of any of the rows of a table's numbers, smallest totals first."""
         if self.dense is None or len(rows) > MOST_ROWS or len(rows) < 2:
             return
         dense = self.dense[rows]
@@ -205,11 +205,11 @@ class _SumSearch:
         return self._branch(rest, dense, others, steps) if holders[column] > 1 else None
 
     def _find_related(self, total: int, rows: list[int]) -> list[int]:
-        """Return the rows that are parts of one by their names."""
+        """Return the rows whose codes are parts of one row's code by their names."""
         return [row for row in rows if row != total and self.related(total, row)]
 
     def _check_sum(self, total: int, parts: list[int], rows: list[int], tried: float) -> Sum | None:
-        """Return the sum with its evidence; None if it does not hold everywhere, or by chance."""
+        """Return a sum of rows with its evidence; None if it does not hold in every column, or by chance."""
         if self._find_related(total, rows) == sorted(parts):
             tried = 0.0
         if self.bits[total] <= tried:
@@ -225,7 +225,7 @@ class _SumSearch:
 
 
 def _count_bits(rows: int, parts: int) -> float:
-    """Return the number of sums of so many parts among rows, in bits."""
+    """Return the logarithm, in bits, of the number of sums of so many parts among a table's rows."""
     return log2(rows * comb(max(rows - 1, parts), parts))
 
 

@@ -118,7 +118,7 @@ class Table(Framed):
         return f"Table({pluralize(len(self), 'cell')}, {pluralize(len(self.equations), 'equation')}, {kind})"
 
     def _repr_html_(self) -> str:
-        """Return the table with its true values, as notebooks show it."""
+        """Return the table with its true values as HTML for notebooks."""
         from tacita.core.notebook import show_cells
 
         return show_cells(self.structure, self.text, repr(self))
@@ -134,7 +134,7 @@ class Table(Framed):
 
     @property
     def unit(self) -> int:
-        """The smallest step between two values a reader thinks possible, in units."""
+        """The smallest step between two values of a cell that a reader thinks possible, in units."""
         return 10**self.decimals if self.integer else 1
 
     def name(self, cell: int) -> str:
@@ -149,7 +149,7 @@ class Table(Framed):
         return self.structure.find(*codes, **by_name)
 
     def with_decimals(self, decimals: int) -> Table:
-        """Return the same table counted in a finer last place."""
+        """Return the same table with its values counted in a finer last decimal place."""
         if decimals == self.decimals:
             return self
         factor = 10 ** (decimals - self.decimals)
@@ -171,7 +171,7 @@ class Table(Framed):
         )
 
     def to_arrow(self, part: int = 0, levels: Levels | None = None) -> pa.Table:
-        """Return one row per cell, with its true value: codes, value, counts, further columns.
+        """Return an Arrow table of the cells with their true values: codes, value, counts, further columns.
 
         Parameters
         ----------

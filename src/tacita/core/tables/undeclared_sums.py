@@ -75,7 +75,7 @@ class FoundSums:
 
     @cached_property
     def trees(self) -> tuple[Hierarchy, ...]:
-        """The classification that the sums make; two if parts are added up in two ways."""
+        """The classification that the undeclared sums make; two if parts are added up in two ways."""
         first = self._tree(self.sums, [code for code in self.codes if code not in self.others])
         if not self.others:
             return (first,)
@@ -104,7 +104,7 @@ class FoundSums:
         return self.evidence >= CERTAIN
 
     def __str__(self) -> str:
-        """Return ``North = N1 + N2, South = S1 + S2``."""
+        """Return the sums as text: ``North = N1 + N2, South = S1 + S2``."""
         every = [*self.sums.items(), *self.others.items()]
         shown = [f"{code} = {_join_parts(parts)}" for code, parts in every[:MOST_SHOWN]]
         more = [f"and {pluralize(len(every) - MOST_SHOWN, 'more sum')}"] if len(every) > MOST_SHOWN else []
@@ -146,7 +146,7 @@ def find_sums(table: Table) -> dict[str, FoundSums]:
 def search_dimension(
     dimensions: Sequence[Dimension], k: int, shown: Codes, units: Units, missing: Mask
 ) -> FoundSums | None:
-    """Return the sums among the codes of one dimension, or None if there are none that are likely.
+    """Return the undeclared sums among the codes of one dimension, or None if none are likely.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def search_dimension(
 
 
 def describe_sums(found: FoundSums) -> str:
-    """Return what is wrong with undeclared sums in a sentence or two."""
+    """Return a sentence or two for an error or warning of undeclared sums among codes of a table."""
     sure = "are" if found.certain else "may be"
     where = f" in all {pluralize(found.columns, 'column')}" if found.columns > 1 else ""
     return (
@@ -223,7 +223,7 @@ def refuse_undeclared_sums(
     searched: Sequence[str],
     how: UndeclaredSums,
 ) -> tuple[str, ...]:
-    """Refuse sums that no classification declares, or return warnings of them.
+    """Refuse sums among codes of a table that no classification declares, or return warnings of them.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def refuse_undeclared_sums(
 def refuse_disguised_totals(
     dimensions: Sequence[Dimension], shown: Codes, units: Units, missing: Mask, flat: Sequence[str]
 ) -> None:
-    """Refuse a code ``c`` with ``a(c, r) = sum of a(d, r) over all d != c`` for every ``r``.
+    """Refuse an undeclared total: a code ``c`` with ``a(c, r) = sum of a(d, r) over d != c`` for all ``r``.
 
     ``r`` runs over the combinations of the other dimensions, without those that have missing values.
 
@@ -301,7 +301,7 @@ class Classified:
 def classify(
     dimensions: Sequence[Dimension], shown: Codes, units: Units, missing: Mask, wanted: Sequence[str]
 ) -> Classified:
-    """Return the classifications of dimensions that their sums make; refuse those that have no sums."""
+    """Return the classifications that sums among a table's codes make, by dimension; refuse those without."""
     every = {}
     for k, dimension in enumerate(dimensions):
         if dimension.name not in wanted:
@@ -323,7 +323,7 @@ def classify(
 def _search_second_classification(
     own: sp.csr_matrix, independent: Mask, related: Callable[[int, int], bool], sums: Sequence[Sum]
 ) -> list[Sum]:
-    """Return sums whose parts are in a sum already and whose totals are in none."""
+    """Return sums for a second classification: their parts are in a sum already, their totals in none."""
     within = {part for each in sums for part in each.parts}
     totals = {each.total for each in sums}
     leaves = [row for row in range(own.shape[0]) if row in within and row not in totals]
@@ -334,14 +334,14 @@ def _search_second_classification(
 
 
 def _is_sum_of_all(values: sp.csr_matrix, total: int, code: Codes, column: Cells) -> bool:
-    """Return whether the total is the sum of all other codes wherever it is given."""
+    """Return whether a dimension's total is the sum of all its other codes wherever it is given."""
     given = np.unique(column[code == total])
     sums = np.asarray(values.sum(axis=0)).ravel()[given]
     return bool((sums == 2 * values[[total]].toarray().ravel()[given]).all())
 
 
 def _is_total(dimension: Dimension) -> Mask:
-    """Return a mask of the codes that are totals of others in some classification."""
+    """Return a mask of the codes of a dimension that are totals of others in some classification."""
     above = np.zeros(len(dimension.codes), dtype=bool)
     for parent in dimension.parents:
         above[parent[parent >= 0]] = True
