@@ -17,13 +17,13 @@ from tacita.core.exact import LARGEST, UNBOUNDED
     [([1, 2], 0), ([0.1, 2.0], 1), ([1e-12], 12), (["1.50", "2"], 1), ([Decimal("0.125")], 3), ([], 0)],
 )
 def test_decimals_are_the_fewest_that_write_every_value(values: list[object], decimals: int) -> None:
-    assert exact.decimals_needed(np.array(values)) == decimals
+    assert exact.find_decimals(np.array(values)) == decimals
 
 
 @pytest.mark.parametrize("values", [[0.1 + 0.2], ["1e-30"], [Decimal("1e-13")]])
 def test_more_decimals_than_can_be_kept_are_refused_with_the_remedy(values: list[object]) -> None:
     with pytest.raises(InputError, match=r"more than 12 decimals.*how many decimals count"):
-        exact.decimals_needed(np.array(values))
+        exact.find_decimals(np.array(values))
 
 
 def test_units_round_half_to_even_and_keep_infinities() -> None:

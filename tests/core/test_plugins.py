@@ -24,7 +24,7 @@ from tacita.formats.columns import find_format_plugins, has_columns
 from tacita.methods import make_method, method_names, options_of
 from tacita.methods.method import method_plugins
 from tacita.rules import rule_kinds
-from tacita.rules.grammar import rule_plugins, write_rule
+from tacita.rules.grammar import find_rule_plugins, write_rule
 
 T = TypeVar("T")
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
@@ -228,7 +228,7 @@ def test_what_cannot_be_used_is_left_out_with_a_warning(
     announced.append(metadata.EntryPoint(name, value, group))
     find = {
         "tacita.methods": method_plugins,
-        "tacita.rules": rule_plugins,
+        "tacita.rules": find_rule_plugins,
         "tacita.formats": find_format_plugins,
     }
     with pytest.warns(

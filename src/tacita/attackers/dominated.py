@@ -29,7 +29,7 @@ def drop_dominated(insiders: InsiderList, levels: Levels) -> InsiderList:
     """
     if not len(insiders):
         return insiders
-    left = insiders.take(np.flatnonzero(~_implied_by_outsider(insiders, levels)))
+    left = insiders.take(np.flatnonzero(~_find_implied_by_outsider(insiders, levels)))
     compare = _Comparison(left, levels)
     dropped = np.zeros(len(left), dtype=bool)
     for place in range(RIVALS):
@@ -44,14 +44,14 @@ def drop_dominated(insiders: InsiderList, levels: Levels) -> InsiderList:
     return left.take(np.flatnonzero(~dropped))
 
 
-def _implied_by_outsider(insiders: InsiderList, levels: Levels) -> Mask:
+def _find_implied_by_outsider(insiders: InsiderList, levels: Levels) -> Mask:
     """Return a mask of the insiders who know no more than the outsider and have no higher level."""
-    higher = (insiders.levels > _common_levels(insiders.targets, levels)).any(axis=0)
+    higher = (insiders.levels > _find_common_levels(insiders.targets, levels)).any(axis=0)
     above = np.bincount(insiders.target_owner, weights=higher, minlength=len(insiders))
     return np.asarray((np.diff(insiders.starts) == 0) & (above == 0))
 
 
-def _common_levels(cells: Cells, levels: Levels) -> Units:
+def _find_common_levels(cells: Cells, levels: Levels) -> Units:
     """Return rows LPL, UPL and SPL that hold against every attacker in some cells."""
     return np.array([levels.lower[cells], levels.upper[cells], levels.sliding[cells]])
 
@@ -116,7 +116,7 @@ class _Comparison:
 
     def _find_levels(self, who: Cells, cells: Cells) -> Units:
         """Return rows LPL, UPL and SPL that hold against insiders ``who[i]`` in ``cells[i]``."""
-        found = _common_levels(cells, self.levels)
+        found = _find_common_levels(cells, self.levels)
         keys = who * self.n_cells + cells
         own = find_sorted(self._targets, keys)
         found[:, own >= 0] = self.insiders.levels[:, own[own >= 0]]

@@ -44,11 +44,11 @@ class InsiderList(Sequence[Insider]):
         own = [insider.own_targets() for insider in every]
         return cls(
             [insider.name for insider in every],
-            _edges([insider.cells.size for insider in every]),
+            _find_edges([insider.cells.size for insider in every]),
             np.concatenate([NONE, *(insider.cells for insider in every)]),
             np.concatenate([NONE, *(insider.lower for insider in every)]),
             np.concatenate([NONE, *(insider.upper for insider in every)]),
-            _edges([cells.size for cells, _ in own]),
+            _find_edges([cells.size for cells, _ in own]),
             np.concatenate([NONE, *(cells for cells, _ in own)]),
             np.concatenate([np.zeros((3, 0), dtype=np.int64), *(levels for _, levels in own)], axis=1),
             np.array([insider.targets is None or insider.also_others for insider in every], dtype=bool),
@@ -71,8 +71,8 @@ class InsiderList(Sequence[Insider]):
         columns = ("cells", "lower", "upper", "targets", "levels", "others")
         return cls(
             names=[name for part in lists for name in part.names],
-            starts=_edges(np.concatenate([np.diff(part.starts) for part in lists])),
-            target_starts=_edges(np.concatenate([np.diff(part.target_starts) for part in lists])),
+            starts=_find_edges(np.concatenate([np.diff(part.starts) for part in lists])),
+            target_starts=_find_edges(np.concatenate([np.diff(part.target_starts) for part in lists])),
             **{name: join_columns(name) for name in columns},
             _made=made,
         )
@@ -84,11 +84,11 @@ class InsiderList(Sequence[Insider]):
         place = {int(k): i for i, k in enumerate(which)} if self._made else {}
         return InsiderList(
             [self.names[k] for k in which.tolist()],
-            _edges(sizes),
+            _find_edges(sizes),
             self.cells[rows],
             self.lower[rows],
             self.upper[rows],
-            _edges(target_sizes),
+            _find_edges(target_sizes),
             self.targets[targets],
             self.levels[:, targets],
             self.others[which],
@@ -180,6 +180,6 @@ def find_sorted(keys: Cells, wanted: Cells) -> Cells:
     return np.where(keys[at] == wanted, at, -1)
 
 
-def _edges(sizes: Cells | list[int]) -> Cells:
+def _find_edges(sizes: Cells | list[int]) -> Cells:
     """Return where the rows of each insider begin and those of the last end, from their numbers."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -39,7 +39,7 @@ from tacita.core.exact import Units
 from tacita.core.notebook import MOST_ROWS, show_table
 from tacita.core.release import Release
 from tacita.core.run import LOG, Run
-from tacita.core.tables.frames import Framed, arrow_table, codes_to_arrow
+from tacita.core.tables.frames import Framed, codes_to_arrow, make_arrow_table
 from tacita.core.windows import find_windows, intersect_windows
 from tacita.core.words import pluralize
 from tacita.problem.problem import AttackerLevels, Problem, start_run
@@ -200,7 +200,7 @@ class Audit(Framed):
         for name in ("below", "above"):
             units = np.array([getattr(finding, name) for finding in found], dtype=np.float64)
             columns[name] = units / 10.0**table.decimals
-        return arrow_table(codes_to_arrow(table.structure, cells), columns)
+        return make_arrow_table(codes_to_arrow(table.structure, cells), columns)
 
     def findings(self, only_unsafe: bool = False) -> Iterator[Finding]:
         """Yield one verdict per sensitive cell and attacker; those of insiders only where they differ from

@@ -23,7 +23,7 @@ from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.tables.cell_selection import CellList, read_cells
 from tacita.core.tables.equations import Equations
-from tacita.core.tables.frames import Framed, arrow_table, codes_to_arrow
+from tacita.core.tables.frames import Framed, codes_to_arrow, make_arrow_table
 from tacita.core.tables.structure import Structure
 from tacita.problem.problem import Problem, start_run
 
@@ -54,7 +54,7 @@ class Deduction(Framed):
     def to_arrow(self) -> pa.Table:
         """Return one row per requested hidden cell: codes, ``low``, ``high``, ``known``."""
         columns = {"low": self.low, "high": self.high, "known": self.known}
-        return arrow_table(codes_to_arrow(self.structure, self.cells), columns)
+        return make_arrow_table(codes_to_arrow(self.structure, self.cells), columns)
 
     def of(self, cell: int) -> tuple[float, float]:
         """Return the interval of one requested hidden cell."""

@@ -107,7 +107,7 @@ def _check_plugins() -> list[Check]:
     """Return checks of the methods, rules and formats of other packages, none of which is needed."""
     from tacita.formats.columns import find_format_plugins
     from tacita.methods.method import method_plugins
-    from tacita.rules.grammar import rule_plugins
+    from tacita.rules.grammar import find_rule_plugins
 
     return [
         Check(
@@ -117,7 +117,7 @@ def _check_plugins() -> list[Check]:
             "update or uninstall that package",
             needed=False,
         )
-        for plugin in (*method_plugins(), *rule_plugins(), *find_format_plugins())
+        for plugin in (*method_plugins(), *find_rule_plugins(), *find_format_plugins())
     ]
 
 

@@ -31,7 +31,7 @@ def to_integer_ratio(numbers: Sequence[Fraction]) -> list[int]:
     return [int(number * common) for number in numbers]
 
 
-def combine(columns: Sequence[Units], weights: Sequence[int]) -> NDArray[Any]:
+def add_scaled(columns: Sequence[Units], weights: Sequence[int]) -> NDArray[Any]:
     """Return ``sum_r weights[r] * columns[r]`` per cell exactly, in int64 or else in Python integers."""
     largest = sum(abs(w) * int(np.abs(c).max(initial=0)) for c, w in zip(columns, weights, strict=True))
     kind: type = np.int64 if largest < 2**62 else object

@@ -139,7 +139,7 @@ class Insider:
             object.__setattr__(self, name, freeze(np.asarray(column, dtype=np.int64)[order]))
 
     def own_targets(self) -> tuple[Cells, Units]:
-        """Return the cells with protection levels against this insider alone, and rows LPL, UPL and SPL."""
+        """Return the cells with protection levels against this insider alone, and these: LPL, UPL and SPL."""
         if self.targets is None:
             return np.zeros(0, dtype=np.int64), np.zeros((3, 0), dtype=np.int64)
         return self.targets, np.array([self.target_lower, self.target_upper, self.target_sliding])

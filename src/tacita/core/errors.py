@@ -215,7 +215,7 @@ MOST_NAMES = 20_000
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
-    """Return `` (did you mean 'North'?)`` for an error, with the nearest known name, or "" if none is."""
+    """Return `` (did you mean 'North'?)`` for an error message, with the nearest known name; else ""."""
     from difflib import get_close_matches
 
     names = [str(other) for other in known]

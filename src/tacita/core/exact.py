@@ -46,8 +46,8 @@ def freeze_fields(owner: object, *names: str) -> None:
             object.__setattr__(owner, name, freeze(array.copy()))
 
 
-def decimals_needed(values: ArrayLike, most: int = MOST_DECIMALS) -> int:
-    """Return the fewest decimals ``d`` with ``round(v, d) == v`` for every finite ``v``.
+def find_decimals(values: ArrayLike, most: int = MOST_DECIMALS) -> int:
+    """Return the fewest decimals ``d`` with ``round(v, d) == v`` for every finite value ``v``.
 
     Floats count as the shortest text that reads back as the same float, so ``0.1`` needs one decimal.
     """

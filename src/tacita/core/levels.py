@@ -97,7 +97,7 @@ class Levels:
         upper: ArrayLike = 0,
         sliding: ArrayLike = 0,
     ) -> Levels:
-        """Return protection levels by hand for some cells, in plain numbers: one, or one per table cell.
+        """Return protection levels by hand for some cells, in plain numbers: one for all, or one per cell.
 
         Cells are given by mask, codes or position (see :mod:`tacita.core.tables.cell_selection`). Levels that
         are finer than the table's last decimal place are rounded up.

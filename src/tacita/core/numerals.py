@@ -42,7 +42,7 @@ _LETTERS = re.compile(r"(?<=\d)\s?[a-z]{1,2}\Z")
 
 
 def tidy(text: str) -> str:
-    """Return a text on one line; a number in it with a plain minus sign and no blanks between digits."""
+    """Return a typed text on one line; a number with a plain minus sign and no blanks between digits."""
     if text.isascii() and text.isdecimal():
         return text  # Most are, and there may be a million.
     line = re.sub(r"\s*\n\s*", " ", text.replace("\r", "")).strip()

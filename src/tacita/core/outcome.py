@@ -40,10 +40,10 @@ class Outcome:
     @property
     def gap(self) -> float:
         """The optimality gap: how far the loss may be from the smallest one; zero when proven optimal."""
-        return gap_between(self.loss, self.bound)
+        return compute_gap(self.loss, self.bound)
 
 
-def gap_between(loss: float, bound: float) -> float:
+def compute_gap(loss: float, bound: float) -> float:
     """Return the optimality gap ``(loss - bound) / max(|loss|, |bound|)``, 1 where one is infinite."""
     if loss <= bound:
         return 0.0

@@ -72,6 +72,6 @@ def find_plugins(
     return tuple(found)
 
 
-def usable_plugins(plugins: tuple[Plugin, ...]) -> dict[str, Any]:
+def list_usable_plugins(plugins: tuple[Plugin, ...]) -> dict[str, Any]:
     """Return the methods, rules or formats of the plug-ins that can be used, by their names."""
     return {plugin.name: plugin.value for plugin in plugins if not plugin.fault}

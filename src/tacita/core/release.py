@@ -31,7 +31,7 @@ from tacita.core.exact import UNBOUNDED, Mask, Units, freeze_fields
 from tacita.core.outcome import Outcome
 from tacita.core.run import AVERAGES
 from tacita.core.tables.cell_selection import CellList, read_cells
-from tacita.core.tables.frames import Framed, arrow_table, list_rows, numbers_to_arrow
+from tacita.core.tables.frames import Framed, list_rows, make_arrow_table, numbers_to_arrow
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
@@ -150,7 +150,7 @@ class Release(Framed):
             "high": numbers_to_arrow(self.high[cells], self.decimals),
             "value": numbers_to_arrow(self.value[cells], self.decimals, ~self.shown[cells]),
         }
-        return arrow_table(dict(zip(names, codes, strict=True)), columns)
+        return make_arrow_table(dict(zip(names, codes, strict=True)), columns)
 
     @property
     def hidden(self) -> Mask:
@@ -195,7 +195,7 @@ class Release(Framed):
     def suppress(
         cls, table: Table, cells: CellList, primary: CellList | None = None, **about: Any
     ) -> Release:
-        """Return a release that hides some cells (see :mod:`~tacita.core.tables.cell_selection`) only."""
+        """Return a release that suppresses ``cells`` (see :mod:`.cell_selection`) and publishes the rest."""
         hidden = read_cells(table, cells, "cells to suppress")
         return cls.mixed(table, hidden, Mark.SUPPRESSED, -UNBOUNDED, UNBOUNDED, primary=primary, **about)
 
@@ -209,7 +209,7 @@ class Release(Framed):
         primary: CellList | None = None,
         **about: Any,
     ) -> Release:
-        """Return a release with ``[low, high]`` (one entry per cell of the table) for some cells."""
+        """Return a release with intervals ``[low, high]`` (an entry per table cell) for some cells."""
         chosen = read_cells(table, cells, "cells with intervals")
         return cls.mixed(table, chosen, Mark.INTERVAL, low, high, primary=primary, **about)
 

@@ -17,7 +17,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from tacita.core.outcome import gap_between
+from tacita.core.outcome import compute_gap
 
 LOG = logging.getLogger("tacita")
 LOG.addHandler(logging.NullHandler())
@@ -102,7 +102,7 @@ class Run:
         For the order in which searches try things. It is no secret, and the same by default, so that what
         draws no numbers gives the same release every time.
     patience
-        Seconds that work may go on after the limit or a cancel (see :meth:`finishing`).
+        Seconds that work may go on after the limit or a cancel (see :meth:`extended`).
     """
 
     time_limit: float | None = None
@@ -162,13 +162,13 @@ class Run:
         return self.extended(0.0).over
 
     def extended(self, patience: float = GRACE) -> Run:
-        """Return the same run with so much more time after its limit, to make a release of the best."""
+        """Return the same run with ``patience`` seconds after its limit, to make a release of the best."""
         return replace(self, patience=patience)
 
     def report(self, phase: str, done: int = 0, total: int = 0, **known: float) -> None:
         """Report progress of the computation to the log, and to the listener if there is one."""
         if LOG.isEnabledFor(logging.DEBUG):
-            gap = gap_between(known["incumbent"], known["bound"]) if len(known) == 2 else None
+            gap = compute_gap(known["incumbent"], known["bound"]) if len(known) == 2 else None
             LOG.debug(
                 "%s %d/%d after %.1f s%s",
                 *(phase, done, total, self.seconds, "" if gap is None else f", gap {gap:.2%}"),

@@ -7,7 +7,7 @@ left of a cell is the intersection of its windows,
 
 A release of another table counts where the two share cells. These are matched by the names of dimensions and
 the texts of codes; a dimension that one of the two lacks is at its total there. What a release says of cells
-that the table does not have is left out, and :func:`unshared_cells` counts it.
+that the table does not have is left out, and :func:`count_unshared_cells` counts it.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from tacita.core.errors import FormatError, TacitaError
-from tacita.core.plugins import Plugin, find_plugins, usable_plugins
+from tacita.core.plugins import Plugin, find_plugins, list_usable_plugins
 from tacita.core.tables.columns import Columns, refuse_wide
 from tacita.core.tables.table import Table
 from tacita.formats.captions import find_repeated
@@ -23,7 +23,7 @@ RESERVED = (*FORMATS, ".jj", ".toml", ".txt", ".tsv", ".dat", ".hrc", ".html", "
 
 def list_column_endings() -> tuple[str, ...]:
     """Return the endings of all files of columns, the built-in ones first."""
-    return (*FORMATS, *(f".{name}" for name in usable_plugins(find_format_plugins())))
+    return (*FORMATS, *(f".{name}" for name in list_usable_plugins(find_format_plugins())))
 
 
 def has_columns(path: str | os.PathLike[str]) -> bool:
@@ -87,7 +87,7 @@ def read_columns(
         from tacita.formats.nchs import read_nchs_release
 
         return read_nchs_release(path, table)
-    if (foreign := usable_plugins(find_format_plugins()).get(suffix[1:])) is not None:
+    if (foreign := list_usable_plugins(find_format_plugins()).get(suffix[1:])) is not None:
         return _read_foreign(path, foreign)
     raise FormatError(
         f"no reader for the ending '{suffix}'",

@@ -50,7 +50,7 @@ def read_jj(
     value, numbers = file.column("value"), ("cost", "lb", "ub", "LPL", "UPL", "SPL")
     marks = Marks(file.records["status"], *map(file.column, numbers))
     try:
-        own = max(exact.decimals_needed(value), exact.decimals_needed(file.rhs))
+        own = max(exact.find_decimals(value), exact.find_decimals(file.rhs))
         largest = float(max(np.abs(value).max(initial=0.0), np.abs(file.rhs).max(initial=0.0)))
         needed, notes = choose_decimals(own, largest, marks) if decimals is None else (decimals, ())
         # Levels with decimals speak of amounts, also where they had to be rounded.

@@ -42,7 +42,7 @@ class Marks:
         """Return the fewest decimals that levels and bounds can be written with."""
         columns = (self.lower_level, self.upper_level, self.sliding_level, self.lower_bound, self.upper_bound)
         return max(
-            (exact.decimals_needed(c[np.abs(c) < NO_BOUND]) for c in columns if c is not None), default=0
+            (exact.find_decimals(c[np.abs(c) < NO_BOUND]) for c in columns if c is not None), default=0
         )
 
 

@@ -58,7 +58,7 @@ def read_thesis(folder: str | os.PathLike[str], *, lower: LowerLevels = "symmetr
         )
     _refuse_positions(position_file, positions, grid.size)
     table = Table.from_array(grid)
-    table = table.with_decimals(max(table.decimals, exact.decimals_needed(levels)))
+    table = table.with_decimals(max(table.decimals, exact.find_decimals(levels)))
     inner = build_cell_grid(table.structure)[:-1, :-1].ravel()
     if inner.size != grid.size:
         raise FormatError("a table should have two rows and two columns at least", place=grid_file)

@@ -16,7 +16,7 @@ import numpy as np
 from tacita.core import exact
 from tacita.core.errors import InputError
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
-from tacita.core.plugins import usable_plugins
+from tacita.core.plugins import list_usable_plugins
 from tacita.core.tables.frames import list_rows, numbers_to_arrow
 from tacita.formats.columns import find_format_plugins
 from tacita.formats.csv import write_rows
@@ -91,7 +91,7 @@ def write_table(
         return _write_excel(path, {**words, **plain, **finite})
     foreign = {
         name: each.write
-        for name, each in usable_plugins(find_format_plugins()).items()
+        for name, each in list_usable_plugins(find_format_plugins()).items()
         if hasattr(each, "write")
     }
     if suffix[1:] in foreign:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from tacita.core.errors import InputError, did_you_mean
-from tacita.core.plugins import Plugin, find_plugins, usable_plugins
+from tacita.core.plugins import Plugin, find_plugins, list_usable_plugins
 
 if TYPE_CHECKING:
     from tacita.core.release import Release
@@ -106,7 +106,7 @@ class Option:
 
 def method_names() -> tuple[str, ...]:
     """Return the names of all methods, the built-in ones first."""
-    return (*METHODS, *usable_plugins(method_plugins()))
+    return (*METHODS, *list_usable_plugins(method_plugins()))
 
 
 def method_plugins() -> tuple[Plugin, ...]:
@@ -129,7 +129,7 @@ def _fault_of_method(name: str, cls: Any) -> str:
 def method_class(name: str) -> type[Any]:
     """Return the class of a method; unknown names are refused with what there is."""
     if name not in METHODS:
-        foreign = usable_plugins(method_plugins())
+        foreign = list_usable_plugins(method_plugins())
         if name not in foreign:
             known = (*METHODS, *foreign)
             raise InputError(

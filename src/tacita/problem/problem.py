@@ -31,7 +31,7 @@ from tacita.core.tables.table import Table
 from tacita.core.windows import intersect_windows, note_unshared
 from tacita.core.words import pluralize
 from tacita.rules import Rule, parse_rule
-from tacita.rules.protection import cap_levels, warn_of_percentages
+from tacita.rules.protection import cap_levels, find_doubtful_percentages
 
 COSTS = ("value", "unit", "log", "percent", "count", "distance")
 """Named costs of hiding a cell; others are a column of the table or one number per cell."""
@@ -120,7 +120,7 @@ class Problem:
         )
         _refuse_broken_levels(table, levels)
         insiders, considered = find_insiders(table, own_rule, levels, outsider, given)
-        own_warnings = warn_of_percentages(levels, table, outsider)
+        own_warnings = find_doubtful_percentages(levels, table, outsider)
         exempt = np.zeros(len(table), dtype=bool)
         if own_rule is not None:
             own_warnings = (*own_rule.warnings(table), *own_warnings)

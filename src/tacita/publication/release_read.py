@@ -304,7 +304,7 @@ def _build_release(
 ) -> Release:
     n = len(table)
     numbers = (rows.low, rows.high, rows.value, np.array([0.0 if base is None else base]))
-    decimals = max(table.decimals, *(exact.decimals_needed(c[np.isfinite(c)]) for c in numbers))
+    decimals = max(table.decimals, *(exact.find_decimals(c[np.isfinite(c)]) for c in numbers))
     row_of = np.full(n, -1, dtype=np.int64)
     row_of[cells[::-1]] = np.arange(cells.size)[::-1]
     first = row_of[cells]

@@ -78,7 +78,7 @@ def find_rounding_windows(
         raise InputError(
             f"the base of the release is {base:g}", remedy="give a number above zero", options=["base"]
         )
-    decimals = max(table.decimals, *(exact.decimals_needed(x) for x in (shown, np.array([base]))))
+    decimals = max(table.decimals, *(exact.find_decimals(x) for x in (shown, np.array([base]))))
     fine = table.with_decimals(decimals)
     value, multiple = exact.to_units(shown, decimals), int(exact.to_units(np.array([base]), decimals)[0])
     moved = value - fine.units[cells]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import floor, inf, isfinite, log10, nan
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tacita.core.outcome import gap_between
+from tacita.core.outcome import compute_gap
 from tacita.core.run import Event
 
 if TYPE_CHECKING:
@@ -179,5 +179,5 @@ def describe_progress(event: Event) -> str:
     if event.bound is not None:
         parts.append(f"bound {event.bound:,.6g}")
     if event.incumbent is not None and event.bound is not None:
-        parts.append(f"gap {gap_between(event.incumbent, event.bound):.2%}")
+        parts.append(f"gap {compute_gap(event.incumbent, event.bound):.2%}")
     return ", ".join(parts)

@@ -42,8 +42,8 @@ from numpy.typing import NDArray
 from tacita.core import exact
 from tacita.core.arithmetic import (
     Number,
+    add_scaled,
     ceil_to_unit,
-    combine,
     format_parameter,
     refuse_share,
     require_integer,
@@ -80,7 +80,7 @@ class Concentration(ContributorRule):
         contributions = self._contributions(table)
         *weights, c = self._integer_measure()
         m = len(weights)
-        excess = combine([*contributions.values.T[:m], contributions.sums], [*weights, -c])
+        excess = add_scaled([*contributions.values.T[:m], contributions.sums], [*weights, -c])
         if self.waivers:
             waived = find_slots(contributions, self.waivers)
             # A waiver puts a smaller contribution first, so S can only fall: other cells are decided.
@@ -106,7 +106,7 @@ class Concentration(ContributorRule):
         target, others = _split_target(contributions, cells, allowed, inside.mine, len(weights))
         own = max(c, weights[1]) if len(weights) > 1 else c
         partners = list(others.T[: len(weights) - 2]) if len(weights) > 2 else []
-        excess = combine(
+        excess = add_scaled(
             [target, inside.known, *partners, contributions.sums[cells]], [weights[0], own, *weights[2:], -c]
         )
         hit = np.asarray(excess > 0) & (target > 0) & self.levels(table).sensitive[cells]
@@ -136,7 +136,7 @@ class Concentration(ContributorRule):
         nobody = np.zeros((cells.size, contributions.depth), dtype=bool)
         target, others = _split_target(contributions, cells, ~waived[cells], nobody, len(weights))
         partners = list(others.T[: len(weights) - 1])
-        excess = combine([target, *partners, contributions.sums[cells]], [*weights, -c])
+        excess = add_scaled([target, *partners, contributions.sums[cells]], [*weights, -c])
         return np.where(target > 0, excess, 0)
 
     def _explain(self, table: Table, contributions: Contributions, cell: int) -> str:

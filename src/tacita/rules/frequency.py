@@ -14,7 +14,7 @@ from tacita.core.errors import RuleError
 from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.core.levels import Levels
 from tacita.core.tables.table import Table
-from tacita.rules.protection import build_levels, least_level
+from tacita.rules.protection import build_levels, compute_least_levels
 from tacita.rules.rule import HOLDING, RESPONDENT, ContributorRule, Rule, find_slots
 
 
@@ -118,7 +118,7 @@ class Threshold(_Counting):
         count = self._count(table, value_counts=True)
         few = count <= float(self.n) if self.at_or_below else count < float(self.n)
         hit = few & (count >= 0 if self.zeros else count > 0) & ~self._all_waived(table)
-        upper = least_level(table)
+        upper = compute_least_levels(table)
         if table.integer and self.by == RESPONDENT and not self.weighted:
             wanted = math.ceil(to_fraction(self.n)) * 10**table.decimals
             upper = np.maximum(wanted - table.units, upper)
@@ -164,7 +164,7 @@ class MinimumFrequency(_Counting):
         def explain(cell: int) -> str:
             return f"{count[cell]:g} contributor{'' if count[cell] == 1 else 's'}"
 
-        return build_levels(table, self.text, hit, least_level(table), self.protection, explain)
+        return build_levels(table, self.text, hit, compute_least_levels(table), self.protection, explain)
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class Zeros(Rule):
         return "zeros"
 
     def levels(self, table: Table) -> Levels:
-        upper = least_level(table)
+        upper = compute_least_levels(table)
         if self.upper is not None:
             amount = to_fraction(self.upper) * 10**table.decimals
             upper[:] = min(math.ceil(amount / table.unit) * table.unit, UNBOUNDED)

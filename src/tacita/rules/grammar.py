@@ -21,7 +21,7 @@ from keyword import iskeyword
 from typing import Any
 
 from tacita.core.errors import RuleError, did_you_mean
-from tacita.core.plugins import Plugin, find_plugins, usable_plugins
+from tacita.core.plugins import Plugin, find_plugins, list_usable_plugins
 from tacita.rules.concentration import PQ, Dominance, LinearSensitivity, PPercent
 from tacita.rules.frequency import MinimumFrequency, Threshold, Zeros
 from tacita.rules.marks import FromColumns, Marked, Request
@@ -51,10 +51,10 @@ _RULE = re.compile(
 
 def rule_kinds() -> dict[str, type[Rule]]:
     """Return the classes of all sensitivity rules by their names, the built-in ones first."""
-    return RULES | usable_plugins(rule_plugins())
+    return RULES | list_usable_plugins(find_rule_plugins())
 
 
-def rule_plugins() -> tuple[Plugin, ...]:
+def find_rule_plugins() -> tuple[Plugin, ...]:
     """Return the sensitivity rules that other packages bring, with what is wrong with them."""
     return find_plugins("tacita.rules", frozenset(RULES), _find_fault)
 
@@ -72,7 +72,7 @@ def _find_fault(name: str, kind: Any) -> str:
     return ""
 
 
-def rule_kind(name: str) -> type[Rule]:
+def find_rule_kind(name: str) -> type[Rule]:
     """Return the class of the sensitivity rule of that name; refuse unknown names with what there is."""
     if (kind := RULES.get(name.lower())) is not None:
         return kind
@@ -105,7 +105,7 @@ def parse_rule(text: str) -> Rule:
                 remedy="write name(argument, argument=value), several joined with |; known rules: "
                 f"{', '.join(rule_kinds())}",
             )
-        found.append(_read_rule(rule_kind(match["name"]), match))
+        found.append(_read_rule(find_rule_kind(match["name"]), match))
         at = match.end() + 1
         if match.end() == len(text):
             return found[0] if len(found) == 1 else AnyOf(tuple(found))
@@ -163,11 +163,11 @@ def write_rule(rule: Rule) -> str:
     if isinstance(rule, AnyOf):
         return " | ".join(map(write_rule, rule.rules))
     return compose_rule(
-        rule_name(rule), {name: format_value(value) for name, value in given_arguments(rule).items()}
+        find_rule_name(rule), {name: format_value(value) for name, value in list_arguments(rule).items()}
     )
 
 
-def rule_name(rule: Rule) -> str:
+def find_rule_name(rule: Rule) -> str:
     """Return the name that a rule is written with, such as ``p-percent``."""
     for kinds in (RULES, rule_kinds()):
         for name, kind in kinds.items():
@@ -177,7 +177,7 @@ def rule_name(rule: Rule) -> str:
     raise RuleError("such a rule has no written form", place=rule.text, remedy=remedy)
 
 
-def given_arguments(rule: Rule) -> dict[str, Any]:
+def list_arguments(rule: Rule) -> dict[str, Any]:
     """Return the arguments of a rule that are not at their defaults, by name."""
     defaults = _defaults(type(rule))
     own = {name: getattr(rule, name) for name in argument_names(type(rule))}
@@ -189,7 +189,7 @@ def compose_rule(name: str, texts: Mapping[str, str]) -> str:
 
     Those that must be there come first, unnamed.
     """
-    defaults = _defaults(rule_kind(name))
+    defaults = _defaults(find_rule_kind(name))
     parts = [text if defaults[key] is MISSING else f"{key}={text}" for key, text in texts.items()]
     return f"{name}({', '.join(parts)})" if parts else name
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita.core import exact
-from tacita.core.arithmetic import Number, combine, format_given, format_parameter, is_number, to_fraction
+from tacita.core.arithmetic import Number, add_scaled, format_given, format_parameter, is_number, to_fraction
 from tacita.core.errors import RuleError, did_you_mean
 from tacita.core.exact import Mask, Units
 from tacita.core.levels import Levels, Reason
@@ -24,8 +24,8 @@ from tacita.rules.protection import (
     build_levels,
     cap_at_value,
     check_protection,
+    compute_least_levels,
     compute_percentages,
-    least_level,
     to_pair,
 )
 from tacita.rules.rule import RESPONDENT, By, Rule, check_by, require_contributions, to_name_set
@@ -98,7 +98,7 @@ class Request(Rule):
         shares = contributions.shares_of(np.array([position[name] for name in asked], dtype=np.int64))
         share = to_fraction(self.share) / 100
         sums = contributions.sums[shares.cells]
-        enough = combine([np.abs(shares.units), sums], [share.denominator, -share.numerator]) > 0
+        enough = add_scaled([np.abs(shares.units), sums], [share.denominator, -share.numerator]) > 0
         hit = np.zeros(len(table), dtype=bool)
         hit[shares.cells[np.asarray(enough, dtype=bool)]] = True
 
@@ -106,7 +106,7 @@ class Request(Rule):
             there = sorted({contributions.name(int(w)) for w in shares.who[enough & (shares.cells == cell)]})
             return f"{', '.join(there)} asked for protection"
 
-        return build_levels(table, self.text, hit, least_level(table), self.protection, explain)
+        return build_levels(table, self.text, hit, compute_least_levels(table), self.protection, explain)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.core.arithmetic import Number, ceil_to_unit, combine, format_given, is_number, to_fraction
+from tacita.core.arithmetic import Number, add_scaled, ceil_to_unit, format_given, is_number, to_fraction
 from tacita.core.errors import RuleError
 from tacita.core.exact import UNBOUNDED, Mask, Units
 from tacita.core.levels import Levels, Reason
@@ -64,7 +64,7 @@ def cap_at_value(table: Table, lower: Units) -> Units:
     return np.minimum(lower, table.units)
 
 
-def least_level(table: Table) -> Units:
+def compute_least_levels(table: Table) -> Units:
     """Return the least protection level per cell: one step between values that a reader thinks possible."""
     return np.full(len(table), table.unit, dtype=np.int64)
 
@@ -92,7 +92,7 @@ def compute_percentages(table: Table, protection: Percentages) -> tuple[Units, U
     below, above = to_pair(protection)
     size = np.abs(table.units)
     lower, upper = (
-        ceil_to_unit(combine([size], [share.numerator]), share.denominator, table.unit)
+        ceil_to_unit(add_scaled([size], [share.numerator]), share.denominator, table.unit)
         for share in (to_fraction(below) / 100, to_fraction(above) / 100)
     )
     return lower, upper
@@ -112,7 +112,7 @@ def cap_levels(levels: Levels, table: Table, everyone: Outsider | None) -> Level
     return add_percentages(drop_percentages(levels, table), table, everyone)
 
 
-def warn_of_percentages(levels: Levels, table: Table, everyone: Outsider) -> tuple[str, ...]:
+def find_doubtful_percentages(levels: Levels, table: Table, everyone: Outsider) -> tuple[str, ...]:
     """Return warnings of levels in percent that exceed everyone's bounds, or that look like shares."""
     found: dict[str, Mask] = {}
     shares: list[str] = []
@@ -147,7 +147,7 @@ def drop_percentages(levels: Levels, table: Table) -> Levels:
     They are zero, and so is the least sliding level of a cell that had no others: :func:`add_percentages`
     computes both from values and bounds.
     """
-    lower, upper = _percentage_levels(levels, table, None)
+    lower, upper = _compute_percentage_levels(levels, table, None)
     follows = _find_hit(levels, in_percent=True) & ~_find_hit(levels, in_percent=False)
     # A level beyond the percentage is an amount, whatever its reason says.
     follows &= (levels.lower <= lower) & (levels.upper <= upper)
@@ -163,7 +163,7 @@ def drop_percentages(levels: Levels, table: Table) -> Levels:
 
 def add_percentages(amounts: Levels, table: Table, everyone: Outsider | None) -> Levels:
     """Return protection levels joined with what their reasons require in percent of the values."""
-    lower, upper = _percentage_levels(amounts, table, everyone)
+    lower, upper = _compute_percentage_levels(amounts, table, everyone)
     return Levels.of(
         amounts.sensitive,
         upper=np.maximum(amounts.upper, upper),
@@ -174,7 +174,7 @@ def add_percentages(amounts: Levels, table: Table, everyone: Outsider | None) ->
     )
 
 
-def _percentage_levels(levels: Levels, table: Table, everyone: Outsider | None) -> Units:
+def _compute_percentage_levels(levels: Levels, table: Table, everyone: Outsider | None) -> Units:
     """Return rows LPL and UPL that rules require in percent of the value, per cell; zero elsewhere."""
     found = np.zeros((2, len(table)), dtype=np.int64)
     for reason in levels.reasons:

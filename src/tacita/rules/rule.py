@@ -183,7 +183,7 @@ class Exempt(Rule):
         return replace(self, rule=self.rule.with_consent(respondents))
 
 
-def in_parts(rule: Rule) -> tuple[tuple[Rule, ...], CellList]:
+def split_rule(rule: Rule) -> tuple[tuple[Rule, ...], CellList]:
     """Return the rules that are joined with ``|`` in one, and the cells that are exempt from all of them."""
     inner, exempt = (rule.rule, rule.cells) if isinstance(rule, Exempt) else (rule, ())
     return _parts(inner), exempt

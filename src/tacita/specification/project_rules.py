@@ -27,7 +27,7 @@ from tacita.problem.problem import Problem
 from tacita.rules import AnyOf, FromColumns, Given, Marked, Rule, has_written_form, parse_rule
 from tacita.rules.grammar import write_rule
 from tacita.rules.protection import USUAL_PERCENT, drop_percentages
-from tacita.rules.rule import ContributorRule, in_parts
+from tacita.rules.rule import ContributorRule, split_rule
 from tacita.specification.project_cells import list_codes, list_marked_cells
 from tacita.specification.specification import Rules
 
@@ -86,7 +86,7 @@ def _split_rule(problem: Problem) -> tuple[tuple[Rule, ...], Mask]:
 
     A problem that was made in Python has no specification: its rule is what the user specified.
     """
-    parts, exempt = in_parts(problem.rule or Given(problem.levels))
+    parts, exempt = split_rule(problem.rule or Given(problem.levels))
     return parts, read_cells(problem.table, exempt, "exempt cells")
 
 

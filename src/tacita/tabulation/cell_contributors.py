@@ -19,7 +19,7 @@ import numpy as np
 from tacita.core.exact import Cells, Mask, Units
 from tacita.core.hierarchy.links import to_code_texts
 from tacita.core.tables.contributions import Beyond, Contributions
-from tacita.core.tables.rollup import Rollup, each_ancestor, key_stride, roll_up, run_starts
+from tacita.core.tables.rollup import Rollup, find_runs, find_stride, list_ancestors, roll_up
 from tacita.tabulation.entries import (
     Entries,
     LeafShares,
@@ -61,7 +61,7 @@ def roll_up_owners(records: Records, cube: Cube, rollup: Rollup, owners: Owners)
     lists = leaves.largest.rolled_up(rollup, repeated=True)
     few = FEW if have_joins(cube.dimensions) else 1
     for entries in _stream_entries(records, owners.weighted):
-        starts = run_starts(entries.who)
+        starts = find_runs(entries.who)
         sizes = np.diff(starts, append=entries.who.size)
         mixed = _find_mixed(entries, starts) if owners.negative else np.zeros(starts.size, dtype=bool)
         below: list[_Candidates] = []
@@ -191,8 +191,8 @@ class _Candidates:
         for d, dimension in enumerate(cube.dimensions):
             keys = rollup.keys[entering.cells]
             code = decode_keys(cube.dimensions, d, keys)
-            source, above = each_ancestor(dimension, code)
-            wanted = keys[source] + (above.astype(np.int64) - code[source]) * key_stride(cube.dimensions, d)
+            source, above = list_ancestors(dimension, code)
+            wanted = keys[source] + (above.astype(np.int64) - code[source]) * find_stride(cube.dimensions, d)
             entering = _Candidates(
                 rollup.find(wanted), entering.who[source], entering.sizes[source], entering.heaviest[source]
             ).admitted(lists)

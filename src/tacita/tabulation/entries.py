@@ -30,7 +30,7 @@ import numpy as np
 from tacita.core.exact import Cells, Mask, Units
 from tacita.core.tables.contributions import Shares
 from tacita.core.tables.dimension import Codes, Dimension
-from tacita.core.tables.rollup import each_ancestor, key_stride, run_starts
+from tacita.core.tables.rollup import find_runs, find_stride, list_ancestors
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,22 +83,22 @@ def merge_entries(
 ) -> MergedEntries:
     """Return all pairs of contributor and cell in microdata, or those of shared cells; ``who`` ascends."""
     rows = np.arange(who.size)
-    starts = run_starts(who)
+    starts = find_runs(who)
     group = np.repeat(np.arange(starts.size), np.diff(starts, append=who.size))
     above = np.zeros(who.size, dtype=np.int64)
     for d, dimension in enumerate(dimensions):
-        source, code = each_ancestor(dimension, decode_keys(dimensions, d, keys[rows]))
+        source, code = list_ancestors(dimension, decode_keys(dimensions, d, keys[rows]))
         wanted = group[source] * len(dimension.codes) + code
         order = np.argsort(wanted, kind="stable")
         wanted = wanted[order]
-        starts = run_starts(wanted)
+        starts = find_runs(wanted)
         sizes = np.diff(starts, append=wanted.size)
         if shared_only:
             order = order[np.repeat(sizes > 1, sizes)]
             sizes = sizes[sizes > 1]
             starts = np.cumsum(sizes) - sizes
         group = np.repeat(np.arange(starts.size), sizes)
-        above = above[source[order]] + code[order].astype(np.int64) * key_stride(dimensions, d)
+        above = above[source[order]] + code[order].astype(np.int64) * find_stride(dimensions, d)
         rows = rows[source[order]]
     first = rows[starts]
     return MergedEntries(who[first], above[starts], rows, starts)
@@ -106,7 +106,7 @@ def merge_entries(
 
 def decode_keys(dimensions: Sequence[Dimension], d: int, keys: Cells) -> Codes:
     """Return the codes in dimension ``d`` of tabulated cells, given by their keys."""
-    return (keys // key_stride(dimensions, d) % len(dimensions[d].codes)).astype(np.int32)
+    return (keys // find_stride(dimensions, d) % len(dimensions[d].codes)).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +130,8 @@ def have_joins(dimensions: Sequence[Dimension]) -> bool:
 
 def join_subsets(dimensions: Sequence[Dimension], entries: Entries, rows: Cells) -> Iterator[JoinedSubset]:
     """Yield the joins of each two or more of the entries ``rows[i]``, for all contributors ``i`` at once."""
-    paths = [_ancestor_paths(dimension) for dimension in dimensions]
-    strides = [key_stride(dimensions, d) for d in range(len(dimensions))]
+    paths = [_list_ancestor_paths(dimension) for dimension in dimensions]
+    strides = [find_stride(dimensions, d) for d in range(len(dimensions))]
     codes: dict[int, list[Codes]] = {}
     noted: dict[int, tuple[Units, Units, Units]] = {}
     for subset in range(1, 2 ** rows.shape[1]):
@@ -157,7 +157,7 @@ def join_subsets(dimensions: Sequence[Dimension], entries: Entries, rows: Cells)
         yield JoinedSubset(1 if subset.bit_count() % 2 else -1, keys, *noted[subset])
 
 
-def _ancestor_paths(dimension: Dimension) -> Codes:
+def _list_ancestor_paths(dimension: Dimension) -> Codes:
     """Return as row ``l`` the ancestor of each code ``l`` steps below the root, or the code itself."""
     starts, ancestors = dimension.ancestors
     depths = np.diff(starts)

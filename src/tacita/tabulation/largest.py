@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacita.core.exact import Cells, Mask, Units
-from tacita.core.tables.rollup import Rollup, Step, run_starts
+from tacita.core.tables.rollup import Rollup, Step, find_runs
 
 NOBODY = -1
 _LAST = np.iinfo(np.int64).max
@@ -127,7 +127,7 @@ class Largest:
         again[1:] = (where[order[1:]] == where[order[:-1]]) & (person[order[1:]] == person[order[:-1]])
         order = order[~again]
         order = order[np.lexsort((person[order], -size[order], where[order]))]
-        starts = run_starts(where[order])
+        starts = find_runs(where[order])
         rank = np.arange(order.size) - np.repeat(starts, np.diff(starts, append=order.size))
         order, rank = order[rank < self.depth], rank[rank < self.depth]
         result = Largest(self.sizes.copy(), self.who.copy(), self.copies.copy())

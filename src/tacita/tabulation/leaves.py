@@ -16,8 +16,8 @@ from tacita.core.exact import Cells, Units
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.hierarchy.links import to_code_texts
 from tacita.core.tables.dimension import Codes, Dimension
-from tacita.core.tables.rollup import Step, run_starts
-from tacita.core.tables.structure import cell_keys
+from tacita.core.tables.rollup import Step, find_runs
+from tacita.core.tables.structure import make_keys
 from tacita.core.words import pluralize
 from tacita.tabulation.entries import decode_keys
 from tacita.tabulation.largest import Largest
@@ -80,7 +80,7 @@ def read_cube(records: Records, by: Mapping[str, Trees]) -> Cube:
         encoded.append(_encode(records, name, trees, answer.column("code"), count))
         total = int(count.sum())
     # Refuses cubes whose cells cannot be numbered, before any of them is.
-    cell_keys([e.dimension for e in encoded], np.zeros((0, len(encoded)), dtype=np.int32))
+    make_keys([e.dimension for e in encoded], np.zeros((0, len(encoded)), dtype=np.int32))
     return Cube(tuple(e.dimension for e in encoded), tuple((e.raw, e.position) for e in encoded), total)
 
 
@@ -99,10 +99,10 @@ def read_leaves(
     count = to_integers(answer, "_count")
     encoded = [_encode(records, name, trees, answer.column(name), count) for name, trees in by.items()]
     dimensions = tuple(e.dimension for e in encoded)
-    keys = cell_keys(dimensions, np.column_stack([e.rows for e in encoded]))
+    keys = make_keys(dimensions, np.column_stack([e.rows for e in encoded]))
     # Codes that are written differently may be one code: 1 and 1.0, or a node and its only child.
     order = np.argsort(keys, kind="stable")
-    starts = run_starts(keys[order])
+    starts = find_runs(keys[order])
     step = Step(order, np.repeat(np.arange(starts.size), np.diff(starts, append=order.size)), starts)
     lists, listed = _unpack(answer.column("_largest"), largest, keys)
     leaves = Leaves(

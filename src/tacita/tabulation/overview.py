@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tacita.tabulation.records import column_names, open_records, quote_name, quote_text
+from tacita.tabulation.records import open_records, quote_name, quote_text, read_column_names
 
 FIRST_RECORDS = 200
 """Records from which samples are taken."""
@@ -60,7 +60,7 @@ def survey_records(source: Any, decimal: str = ".") -> Overview:
     >>> [(column.name, column.numbers, column.distinct, column.missing) for column in seen.columns]
     [('region', False, 2, 0), ('turnover', True, 2, 1)]
     """
-    names = column_names(source)
+    names = read_column_names(source)
     with open_records(source, names, [], [], None, decimal) as records:
         counts = ", ".join(_counts_sql(quote_name(name), decimal) for name in names)
         n, *counted = records.fetch_row(f"SELECT count(*), {counts} FROM records")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.core.errors import InputError
-from tacita.core.tables.rollup import key_stride
+from tacita.core.tables.rollup import find_stride
 from tacita.core.words import pluralize
 from tacita.tabulation.largest import Largest
 from tacita.tabulation.leaves import Cube, Leaves, copies_sql, to_integers, to_matrix
@@ -115,7 +115,7 @@ def _create_entries(
             f"codes{d}", pa.table({"_raw": raw, "_position": position.astype(np.int64)})
         )
         joins += f" JOIN codes{d} ON codes{d}._raw = records.{quote_name(dimension.name)}"
-        terms.append(f"codes{d}._position * {key_stride(cube.dimensions, d)}")
+        terms.append(f"codes{d}._position * {find_stride(cube.dimensions, d)}")
     if numbering.first is None:
         joins += f" JOIN owners ON owners._owner = records.{quote_name(numbering.column)}"
     columns = {"own": numbers.own}

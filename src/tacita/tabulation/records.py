@@ -135,7 +135,7 @@ def open_records(
         folder.cleanup()
 
 
-def column_names(source: Any) -> list[str]:
+def read_column_names(source: Any) -> list[str]:
     """Return the names of all columns of a source of microdata, in its order."""
     import duckdb
 

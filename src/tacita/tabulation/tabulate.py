@@ -13,8 +13,8 @@ from tacita.core.exact import Cells
 from tacita.core.run import Run
 from tacita.core.tables.build import build_from_cells
 from tacita.core.tables.contributions import Beyond, Contributions
-from tacita.core.tables.dimension import Dimension, warn_of_blanks
-from tacita.core.tables.rollup import Rollup, key_stride, roll_up
+from tacita.core.tables.dimension import Dimension, find_blanks_in_codes
+from tacita.core.tables.rollup import Rollup, find_stride, roll_up
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.tabulation.cell_contributors import CellContributors, LazyNames, roll_up_owners
@@ -145,7 +145,7 @@ def tabulate(
             remedy="use 0 decimals, or call them amounts",
         )
     _report(run, "writing equations")
-    issue_warnings(warnings := warn_of_blanks(cube.dimensions))
+    issue_warnings(warnings := find_blanks_in_codes(cube.dimensions))
     return build_from_cells(
         cube.dimensions,
         rollup.codes,
@@ -213,7 +213,7 @@ class RecordNames(LazyNames):
     def make(self, who: int) -> str:
         key = int(self.keys[who])
         rank = who - next(i for i in range(who, -1, -1) if i == 0 or self.keys[i - 1] != key)
-        places = (key // key_stride(self.dimensions, d) for d in range(len(self.dimensions)))
+        places = (key // find_stride(self.dimensions, d) for d in range(len(self.dimensions)))
         codes = ", ".join(
             f"{dimension.name}={dimension.codes[place % len(dimension.codes)]}"
             for dimension, place in zip(self.dimensions, places, strict=True)

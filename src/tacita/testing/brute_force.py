@@ -29,13 +29,13 @@ def brute_force_intervals(
     equations = [(c.tolist(), m.tolist(), rhs) for c, m, rhs in problem.table.equations]
     least, most = np.full(low.size, UNBOUNDED), np.full(low.size, -UNBOUNDED)
     known = {int(c): int(low[c]) for c in np.flatnonzero(low == high)}
-    for table in all_tables(equations, low.tolist(), high.tolist(), known):
+    for table in list_tables(equations, low.tolist(), high.tolist(), known):
         values = np.array([table[c] for c in range(low.size)])
         least, most = np.minimum(least, values), np.maximum(most, values)
     return least, most
 
 
-def all_tables(
+def list_tables(
     equations: Rows, low: list[int], high: list[int], known: dict[int, int]
 ) -> Iterator[dict[int, int]]:
     """Yield every integer table that completes a test's known cells: follow what is forced, try the rest."""
@@ -60,7 +60,7 @@ def all_tables(
         yield known
         return
     for value in range(low[open_cell], high[open_cell] + 1):
-        yield from all_tables(equations, low, high, {**known, open_cell: value})
+        yield from list_tables(equations, low, high, {**known, open_cell: value})
 
 
 def brute_force_safe(problem: Problem, release: Release) -> Mask:

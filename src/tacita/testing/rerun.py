@@ -30,7 +30,7 @@ from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.methods.method import Method
 from tacita.problem.problem import Problem
-from tacita.testing.brute_force import Rows, all_tables
+from tacita.testing.brute_force import Rows, list_tables
 
 Question = Callable[[Table], Problem]
 """Makes a problem of a table, with its rule, attackers and costs."""
@@ -171,7 +171,7 @@ def _list_fitting(problem: Problem, release: Release, most: int) -> Iterator[Uni
             remedy="give the outsider bounds",
         )
     known = {int(c): int(low[c]) for c in np.flatnonzero(low == high)}
-    for number, found in enumerate(all_tables(equations, low.tolist(), high.tolist(), known)):
+    for number, found in enumerate(list_tables(equations, low.tolist(), high.tolist(), known)):
         if number == most:
             fault = f"more than {pluralize(most, 'table')} fit the release"
             raise InputError(fault, remedy="take a smaller one")

@@ -48,8 +48,8 @@ def name_frame_row(row: int) -> str:
     return f"row {row + 1}"
 
 
-def assemble(links: Links, total: str | None) -> tuple[tuple[str, ...], list[int]]:
-    """Return the codes of a classification, depth-first, and their parents' positions; else refuse.
+def assemble_tree(links: Links, total: str | None) -> tuple[tuple[str, ...], list[int]]:
+    """Return a classification's codes, depth-first, and their parents' positions; refuse what is no tree.
 
     Siblings stand in the order of their first appearance.
 

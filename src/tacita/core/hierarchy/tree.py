@@ -16,7 +16,7 @@ from tacita.core.errors import HierarchyError, did_you_mean
 from tacita.core.hierarchy.links import (
     DEFAULT_TOTAL,
     Links,
-    assemble,
+    assemble_tree,
     links_from_columns,
     links_from_dict,
     links_from_prefixes,
@@ -199,7 +199,7 @@ class Hierarchy:
 
     @classmethod
     def _from_links(cls, links: Links, total: str | None) -> Hierarchy:
-        codes, parents = assemble(links, total)
+        codes, parents = assemble_tree(links, total)
         return cls(codes, np.array(parents, dtype=np.int32), links.labels)
 
     @classmethod

@@ -103,11 +103,11 @@ def propagate_change(structure: Structure, cells: Cells, change: Units) -> Units
         One of the cells is a total, or no change of totals alone makes up for the change.
     """
     equations = structure.equations
-    moving, rows, totals = _find_equations_above(equations, cells)
+    moving, rows, totals = _trace_change(equations, cells)
     if (sums := np.intersect1d(cells, totals)).size:
         raise InputError(f"{structure.names(sums)} is a sum", remedy="change its parts")
     without_total, rows, totals = rows[totals < 0], rows[totals >= 0], totals[totals >= 0]
-    entries, line = _entries_of(equations, rows)
+    entries, line = _find_entries(equations, rows)
     cell, coefficient = equations.cells[entries], equations.coefficients[entries]
     own = cell == totals[line]
     total_coefficient = coefficient[own]
@@ -131,7 +131,7 @@ def propagate_change(structure: Structure, cells: Cells, change: Units) -> Units
         if wrong.size:
             raise _unbalanced_error(structure, int(rows[wrong[0]]))
         known[totals[ready]] = True
-    entries, line = _entries_of(equations, without_total)
+    entries, line = _find_entries(equations, without_total)
     sums = np.zeros(without_total.size, dtype=np.int64)
     np.add.at(sums, line, equations.coefficients[entries] * changes[equations.cells[entries]])
     if (broken := without_total[sums != 0]).size:
@@ -144,7 +144,7 @@ def find_totals(equations: Equations, rows: Cells) -> Cells:
 
     That is the cell with the only negative coefficient, else the one with the only positive coefficient.
     """
-    entries, line = _entries_of(equations, rows)
+    entries, line = _find_entries(equations, rows)
     totals = np.full(rows.size, -1, dtype=np.int64)
     for sign in (1, -1):
         signed = equations.coefficients[entries] * sign > 0
@@ -154,7 +154,7 @@ def find_totals(equations: Equations, rows: Cells) -> Cells:
     return totals
 
 
-def _find_equations_above(equations: Equations, cells: Cells) -> tuple[Mask, Cells, Cells]:
+def _trace_change(equations: Equations, cells: Cells) -> tuple[Mask, Cells, Cells]:
     """Return a mask of the cells that a change of some reaches, the equations there, and their totals."""
     moving = np.zeros(equations.n_cells, dtype=bool)
     moving[cells] = True
@@ -175,7 +175,7 @@ def _find_equations_above(equations: Equations, cells: Cells) -> tuple[Mask, Cel
     return moving, np.concatenate(rows), np.concatenate(totals)
 
 
-def _entries_of(equations: Equations, rows: Cells) -> tuple[Cells, Cells]:
+def _find_entries(equations: Equations, rows: Cells) -> tuple[Cells, Cells]:
     """Return the positions of the entries of some of a table's equations, and which equation each is in."""
     first = equations.starts[rows]
     lengths = equations.starts[rows + 1] - first

@@ -17,7 +17,7 @@ from tacita.core.tables.additivity import repair_totals
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.rollup import roll_up
-from tacita.core.tables.structure import Part, Structure, build_equations, cell_keys, find_distinct
+from tacita.core.tables.structure import Part, Structure, build_equations, find_distinct, make_keys
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 
@@ -76,7 +76,7 @@ def build_table(
             **{key: rolled.add(column) for key, column in additive.items()},
             **fields,
         )
-    first, rows = find_distinct(cell_keys(dimensions, codes))
+    first, rows = find_distinct(make_keys(dimensions, codes))
     codes = codes[first]
     _refuse_conflicts(dimensions, shown, rows, first, units, missing)
     units = units[first]
@@ -108,7 +108,7 @@ def build_from_cells(
     **fields: Any,
 ) -> Table:
     """Return a Table from complete cells: representative codes, each cell once, all totals listed."""
-    shown, rows = _list_names(dimensions, codes)
+    shown, rows = _list_rows(dimensions, codes)
     equations, _ = build_equations(dimensions, codes)
     part = Part(name, tuple(range(len(dimensions))), shown, rows)
     structure = Structure(tuple(dimensions), codes, equations, parts=(part,))
@@ -149,7 +149,7 @@ def refuse_sums_between(dimensions: Sequence[Dimension], codes: Codes, equations
     is_top[equations.cells[equations.coefficients > 0]] = False
     tops = np.flatnonzero(is_top)
     rolled = roll_up(dimensions, codes[tops])
-    keys = cell_keys(dimensions, codes)
+    keys = make_keys(dimensions, codes)
     at = np.minimum(np.searchsorted(rolled.keys, keys), rolled.keys.size - 1)
     below = np.where(rolled.keys[at] == keys, rolled.add(np.ones(tops.size, dtype=np.int64))[at], 0) - is_top
     if (wrong := np.flatnonzero(below > 0)).size:
@@ -161,7 +161,7 @@ def refuse_sums_between(dimensions: Sequence[Dimension], codes: Codes, equations
 
 
 def _refuse_repeated(dimensions: Sequence[Dimension], codes: Codes, shown: Codes) -> None:
-    keys = cell_keys(dimensions, codes)
+    keys = make_keys(dimensions, codes)
     _, first, count = np.unique(keys, return_index=True, return_counts=True)
     if (count > 1).any():
         at = np.flatnonzero(keys == keys[first[count > 1][0]])
@@ -172,7 +172,7 @@ def _refuse_repeated(dimensions: Sequence[Dimension], codes: Codes, shown: Codes
         )
 
 
-def _list_names(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Codes, Cells]:
+def _list_rows(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Codes, Cells]:
     """Return the rows that list a table, one per cell and code that stands for it, and their cells."""
     shown, rows = codes, np.arange(codes.shape[0])
     for d, dimension in enumerate(dimensions):

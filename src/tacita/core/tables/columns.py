@@ -28,7 +28,7 @@ from tacita.core.exact import LARGEST, Mask, Units
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.build import build_table, to_representatives
 from tacita.core.tables.contributions import Contributions
-from tacita.core.tables.dimension import TOTAL_CODES, Codes, Dimension, recognise_total, warn_of_blanks
+from tacita.core.tables.dimension import TOTAL_CODES, Codes, Dimension, find_blanks_in_codes, recognise_total
 from tacita.core.tables.read_options import ReadOptions, Totals
 from tacita.core.tables.table import Table
 from tacita.core.tables.undeclared_sums import (
@@ -213,7 +213,7 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
         raise InputError("there are no rows: a table needs at least one cell")
     dimensions, shown = _read_dimensions(source, specs, totals)
     number, missing = source.numbers(value if value is not None else str(count))
-    places = exact.decimals_needed(number[~missing]) if decimals is None else decimals
+    places = exact.find_decimals(number[~missing]) if decimals is None else decimals
     units = exact.to_units(number, places)
     if wanted := [name for name, spec in specs.items() if isinstance(spec, Found)]:
         trees = classify(dimensions, shown, units, missing, wanted)
@@ -276,7 +276,7 @@ def _list_warnings(source: Columns, dimensions: Sequence[Dimension]) -> tuple[st
         for dimension in dimensions
         if dimension.name in source.trimmed
     )
-    return (*warn_of_blanks(dimensions), *taken_off)
+    return (*find_blanks_in_codes(dimensions), *taken_off)
 
 
 def _read_dimensions(

@@ -57,7 +57,7 @@ def table_from_array(
     ]
     missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, dtype=bool)
     known = array[~missing]
-    decimals = exact.decimals_needed(known) if read.decimals is None else read.decimals
+    decimals = exact.find_decimals(known) if read.decimals is None else read.decimals
     integer = bool(decimals == 0 and known.min(initial=0) >= 0) if read.counts is None else read.counts
     units = np.zeros(array.shape, dtype=np.int64)
     units[~missing] = exact.to_units(known, decimals)
@@ -113,7 +113,7 @@ def table_from_equations(
     labels, numbers = _read_values(values)
     position = {label: k for k, label in enumerate(labels)}
     rows = [_read_equation(j, equation, position) for j, equation in enumerate(equations, start=1)]
-    places = exact.decimals_needed([*numbers, *(rhs for _, rhs in rows)]) if decimals is None else decimals
+    places = exact.find_decimals([*numbers, *(rhs for _, rhs in rows)]) if decimals is None else decimals
     units = exact.to_units(numbers, places)
     integer = bool(places == 0 and units.min() >= 0) if counts is None else counts
     constants = exact.to_units(np.array([rhs for _, rhs in rows], dtype=np.float64), places, "constant")

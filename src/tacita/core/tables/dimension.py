@@ -166,7 +166,7 @@ def recognise_total_for(codes: Sequence[str], dimension: Dimension) -> str | Non
     return recognise_total(unknown)
 
 
-def warn_of_blanks(dimensions: Iterable[Dimension]) -> tuple[str, ...]:
+def find_blanks_in_codes(dimensions: Iterable[Dimension]) -> tuple[str, ...]:
     """Return a warning for each dimension of a table with codes that begin or end with blanks.
 
     Such a code looks like another one and is a cell of its own.

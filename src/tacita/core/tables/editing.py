@@ -29,7 +29,7 @@ from tacita.core.tables.build import build_from_cells, name_row, to_representati
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.rollup import roll_up
-from tacita.core.tables.structure import Structure, cell_keys
+from tacita.core.tables.structure import Structure, make_keys
 from tacita.core.tables.table import Table
 
 
@@ -54,7 +54,7 @@ def with_values(table: Table, cells: Cells, units: Units) -> Table:
             remedy="leave or unmark it",
         )
     changed = table.units + propagate_change(table.structure, cells, units - table.units[cells])
-    return replace(table, units=changed, count=_count_of(table, changed))
+    return replace(table, units=changed, count=_recount(table, changed))
 
 
 def with_cells(table: Table, entries: Mapping[tuple[str, ...], int]) -> Table:
@@ -85,7 +85,7 @@ def with_cells(table: Table, entries: Mapping[tuple[str, ...], int]) -> Table:
     if not leaf.all():
         name = name_row(structure.dimensions, empty[~leaf][0])
         raise InputError(f"({name}) is a sum", remedy="change its parts")
-    old, values = _free_cells(known)
+    old, values = _list_free_cells(known)
     _refuse_new_parts(structure.dimensions, old, empty)
     return _rebuild(
         known, structure.dimensions, np.concatenate([old, empty]), np.concatenate([values, added])
@@ -135,7 +135,7 @@ def with_code(
         np.concatenate([shifted[:at], [under], shifted[at:]]),
         tree.labels,
     )
-    codes, units = _free_cells(table)
+    codes, units = _list_free_cells(table)
     recoded = codes.copy()
     recoded[:, d] += recoded[:, d] >= at
     dimensions = _replace_dimension(table.structure, d, Dimension(dimension, (grown,)))
@@ -144,7 +144,7 @@ def with_code(
         return _rebuild(table, dimensions, recoded, units)
     beside = recoded.copy()
     beside[:, d] = at
-    beside = beside[np.unique(cell_keys(dimensions, beside), return_index=True)[1]]
+    beside = beside[np.unique(make_keys(dimensions, beside), return_index=True)[1]]
     _refuse_new_parts(dimensions, recoded, beside)
     zeros = np.zeros(beside.shape[0], dtype=np.int64)
     return _rebuild(table, dimensions, np.concatenate([recoded, beside]), np.concatenate([units, zeros]))
@@ -168,7 +168,7 @@ def without_code(table: Table, dimension: str, code: str) -> Table:
         raise InputError(fault, place=place)
     above = np.delete(tree.parents, at)
     smaller = Hierarchy(tree.codes[:at] + tree.codes[at + 1 :], above - (above > at), tree.labels)
-    codes, units = _free_cells(table)
+    codes, units = _list_free_cells(table)
     if len(tree.children(tree.codes[tree.parents[at]])) == 1:
         codes[codes[:, d] == at, d] = tree.parents[at]
     stay = codes[:, d] != at
@@ -291,12 +291,12 @@ def _refuse_contributors(table: Table) -> None:
         )
 
 
-def _count_of(table: Table, units: Units) -> Units | None:
+def _recount(table: Table, units: Units) -> Units | None:
     """Return the respondents per cell of an edited table: None, or as many as its values count."""
     return None if table.count is None else units // 10**table.decimals
 
 
-def _free_cells(table: Table) -> tuple[Codes, Units]:
+def _list_free_cells(table: Table) -> tuple[Codes, Units]:
     """Return a table's cells that are no total, by finest codes of single-child chains, and their units.
 
     Refuses a table in which other cells are not all the sums of these: it would be open which totals a table
@@ -321,14 +321,14 @@ def _free_cells(table: Table) -> tuple[Codes, Units]:
             "would bring along",
             remedy="list all of them, or have all totals computed",
         )
-    finest = [_finest_codes(dimension) for dimension in structure.dimensions]
+    finest = [_find_finest_codes(dimension) for dimension in structure.dimensions]
     codes = np.column_stack([fine[structure.codes[free, k]] for k, fine in enumerate(finest)])
     return codes.astype(np.int32), table.units[free]
 
 
 def _refuse_new_parts(dimensions: tuple[Dimension, ...], free: Codes, new: Codes) -> None:
     """Refuse new cells of a table below one with a value of its own, which would not be their sum."""
-    own = cell_keys(dimensions, to_representatives(dimensions, free))
+    own = make_keys(dimensions, to_representatives(dimensions, free))
     above = roll_up(dimensions, to_representatives(dimensions, new)).keys
     if (wrong := np.flatnonzero(np.isin(own, above))).size:
         raise InputError(
@@ -362,7 +362,7 @@ def _rebuild(table: Table, dimensions: tuple[Dimension, ...], codes: Codes, unit
         table.decimals,
         name=table.structure.parts[0].name if table.structure.parts else "table",
         integer=table.integer,
-        count=_count_of(table, units),
+        count=_recount(table, units),
         structural=structural,
         columns={name: _carry_column(column, source) for name, column in table.columns.items()},
         value_name=table.value_name,
@@ -381,7 +381,7 @@ def _recode(here: Dimension, there: Dimension) -> NDArray[np.int64]:
     return recoded
 
 
-def _finest_codes(dimension: Dimension) -> Codes:
+def _find_finest_codes(dimension: Dimension) -> Codes:
     """Return for each representative code of a dimension the last of its chain of single children."""
     finest = np.arange(len(dimension.codes), dtype=np.int32)
     np.maximum.at(finest, dimension.representative, np.arange(len(dimension.codes), dtype=np.int32))

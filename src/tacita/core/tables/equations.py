@@ -106,7 +106,7 @@ class Equations:
         """Return the equations that ``keep`` marks, in order."""
         entries = keep[self.row_of_entry]
         return Equations(
-            starts=_starts(np.diff(self.starts)[keep]),
+            starts=_find_starts(np.diff(self.starts)[keep]),
             cells=self.cells[entries],
             coefficients=self.coefficients[entries],
             rhs=self.rhs[keep],
@@ -123,7 +123,7 @@ class Equations:
         listed = list(rows)
         lengths = np.array([len(cells) for cells, _, _ in listed], dtype=np.int64)
         return cls(
-            starts=_starts(lengths),
+            starts=_find_starts(lengths),
             cells=np.array([c for cells, _, _ in listed for c in cells], dtype=np.int64),
             coefficients=np.array([m for _, row, _ in listed for m in row], dtype=np.int64),
             rhs=np.array([rhs for _, _, rhs in listed], dtype=np.int64),
@@ -141,7 +141,7 @@ class Equations:
             order = np.lexsort((part, total))
             total, part = total[order], part[order]
             heads, first, lengths = np.unique(total, return_index=True, return_counts=True)
-            starts = _starts(lengths + 1)
+            starts = _find_starts(lengths + 1)
             cells = np.empty(starts[-1], dtype=np.int64)
             coefficients = np.ones(starts[-1], dtype=np.int64)
             cells[starts[:-1]] = heads
@@ -169,6 +169,6 @@ class Equations:
         )
 
 
-def _starts(lengths: Cells) -> Cells:
+def _find_starts(lengths: Cells) -> Cells:
     """Return where equations of these lengths begin, one after another, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

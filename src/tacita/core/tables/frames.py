@@ -38,17 +38,17 @@ class Framed(ABC):
 
     def to_pandas(self, *args: Any, **chosen: Any) -> pd.DataFrame:
         """Return the rows as a pandas frame; the parameters are those of :meth:`to_arrow`."""
-        _require("pandas")
+        _import_package("pandas")
         frame: pd.DataFrame = self.to_arrow(*args, **chosen).to_pandas()
         return frame
 
     def to_polars(self, *args: Any, **chosen: Any) -> pl.DataFrame:
         """Return the rows as a polars frame; the parameters are those of :meth:`to_arrow`."""
-        frame: pl.DataFrame = _require("polars").from_arrow(self.to_arrow(*args, **chosen))
+        frame: pl.DataFrame = _import_package("polars").from_arrow(self.to_arrow(*args, **chosen))
         return frame
 
 
-def _require(package: str) -> Any:
+def _import_package(package: str) -> Any:
     """Return an optional package such as pandas, imported; refuse one that is not installed."""
     try:
         return importlib.import_module(package)
@@ -58,7 +58,7 @@ def _require(package: str) -> Any:
         ) from None
 
 
-def arrow_table(codes: Mapping[str, Any], columns: Mapping[str, Any]) -> pa.Table:
+def make_arrow_table(codes: Mapping[str, Any], columns: Mapping[str, Any]) -> pa.Table:
     """Return columns of codes, and further columns of their cells, as one Arrow table.
 
     Raises

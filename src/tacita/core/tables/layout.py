@@ -52,7 +52,7 @@ class Layout:
     cells: Cells
 
     def codes_at(self, row: int, column: int) -> tuple[str, ...]:
-        """Return the codes of a place, one per dimension, or its label; also where the cell is empty."""
+        """Return the codes of the cell at a row and column, by dimension, or its label; also if empty."""
         if self.row_dimension is None:
             return (self.rows[row].code,)
         chosen = {**self.fixed, self.row_dimension: self.rows[row].code}
@@ -83,7 +83,7 @@ def lay_out(
         Which of several linked tables; the first by default. Only its codes and cells are shown.
     """
     if not structure.dimensions:
-        return _list_cells(structure)
+        return _lay_out_list(structure)
     shown = _find_linked_table(structure, part)
     shown_dimensions = shown.dimensions if shown else tuple(range(len(structure.dimensions)))
     down, across = _choose_axes(structure, shown_dimensions, rows, columns)
@@ -188,7 +188,7 @@ def _find_parents(dimension: Dimension, shown: Sequence[bool]) -> tuple[list[int
     return parent, inner
 
 
-def _list_cells(structure: Structure) -> Layout:
+def _lay_out_list(structure: Structure) -> Layout:
     """Return the layout of a table without dimensions: one row per cell."""
     inner = np.zeros(len(structure) + 1, dtype=bool)
     inner[find_totals(structure.equations, np.arange(len(structure.equations)))] = True

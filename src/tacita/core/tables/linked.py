@@ -23,7 +23,7 @@ from tacita.core.tables.contributions import Beyond, Contributions, Shares
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.frames import find_part
-from tacita.core.tables.structure import Part, Structure, build_equations, cell_keys, find_distinct
+from tacita.core.tables.structure import Part, Structure, build_equations, find_distinct, make_keys
 from tacita.core.tables.table import Table
 
 
@@ -160,7 +160,7 @@ def _place_tables(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -
     axis = {dimension.name: d for d, dimension in enumerate(dimensions)}
     embedded, recodings = zip(*(_embed(table, dimensions) for table in named.values()), strict=True)
     everything = np.vstack(embedded)
-    first, place = find_distinct(cell_keys(dimensions, everything))
+    first, place = find_distinct(make_keys(dimensions, everything))
     starts = np.cumsum([0, *(codes.shape[0] for codes in embedded)])
     placed = [
         _Placed(
@@ -217,10 +217,10 @@ def _unite_equations(
         )
     refuse_sums_between(dimensions, codes, between)
     stacked = Equations.stack([own, between], n)
-    return stacked.where(~(stacked.duplicates | _is_empty_equation(stacked)))
+    return stacked.where(~(stacked.duplicates | _find_empty_equations(stacked)))
 
 
-def _is_empty_equation(equations: Equations) -> Mask:
+def _find_empty_equations(equations: Equations) -> Mask:
     """Return a mask of the equations ``-a + a = 0``, whose total and only part are one linked cell."""
     nothing = np.zeros(len(equations), dtype=bool)
     pairs = np.flatnonzero(np.diff(equations.starts) == 2)

@@ -17,7 +17,7 @@ import numpy as np
 
 from tacita.core.exact import Cells
 from tacita.core.tables.dimension import Codes, Dimension
-from tacita.core.tables.structure import cell_keys
+from tacita.core.tables.structure import make_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Rollup:
-    """The cells above leaf cells, ascending in ``keys`` (see :func:`cell_keys`), and the steps there.
+    """The cells above leaf cells, ascending in ``keys`` (see :func:`make_keys`), and the steps there.
 
     ``possible`` cells have keys, though most may be empty.
     """
@@ -69,15 +69,15 @@ class Rollup:
 
 def roll_up(dimensions: Sequence[Dimension], codes: Codes) -> Rollup:
     """Return all cells of a table above the given ones, which may repeat, and may be totals with own data."""
-    keys = cell_keys(dimensions, codes)
+    keys = make_keys(dimensions, codes)
     steps = []
     for d, dimension in enumerate(dimensions):
-        source, above = each_ancestor(dimension, codes[:, d])
-        stride = key_stride(dimensions, d)
+        source, above = list_ancestors(dimension, codes[:, d])
+        stride = find_stride(dimensions, d)
         wanted = keys[source] + (above.astype(np.int64) - codes[source, d]) * stride
         order = np.argsort(wanted, kind="stable")
         wanted = wanted[order]
-        starts = run_starts(wanted)
+        starts = find_runs(wanted)
         target = np.repeat(np.arange(starts.size), np.diff(starts, append=wanted.size))
         steps.append(Step(source[order], target, starts))
         first = order[starts]
@@ -88,7 +88,7 @@ def roll_up(dimensions: Sequence[Dimension], codes: Codes) -> Rollup:
     return Rollup(codes, keys, tuple(steps), possible)
 
 
-def each_ancestor(dimension: Dimension, codes: Codes) -> tuple[Cells, Codes]:
+def list_ancestors(dimension: Dimension, codes: Codes) -> tuple[Cells, Codes]:
     """Return the positions of cells, each repeated for its code and all its ancestors, and these codes."""
     starts, ancestors = dimension.ancestors
     first, counts = starts[codes], np.diff(starts)[codes]
@@ -97,13 +97,13 @@ def each_ancestor(dimension: Dimension, codes: Codes) -> tuple[Cells, Codes]:
     return source, ancestors[within]
 
 
-def key_stride(dimensions: Sequence[Dimension], d: int) -> int:
-    """Return what one step in the code of dimension ``d`` adds to a cell's key (:func:`cell_keys`)."""
+def find_stride(dimensions: Sequence[Dimension], d: int) -> int:
+    """Return what one step in the code of dimension ``d`` adds to the key of a cell (:func:`make_keys`)."""
     return math.prod(len(dimension.codes) for dimension in dimensions[d + 1 :])
 
 
-def run_starts(ascending: Cells) -> Cells:
-    """Return the positions where runs of equal keys begin in an ascending list."""
+def find_runs(ascending: Cells) -> Cells:
+    """Return the positions where runs of equal cell keys begin in an ascending list."""
     if ascending.size == 0:
         return np.zeros(0, dtype=np.int64)
     return np.concatenate([[0], np.flatnonzero(ascending[1:] != ascending[:-1]) + 1])

@@ -107,14 +107,14 @@ class Structure:
 
     @cached_property
     def _sorted_keys(self) -> tuple[Cells, Cells]:
-        keys = cell_keys(self.dimensions, self.codes)
+        keys = make_keys(self.dimensions, self.codes)
         order = np.argsort(keys, kind="stable")
         return keys[order], order
 
     def locate(self, codes: Codes) -> Cells:
         """Return the positions of many cells given by representative codes; -1 where a cell is empty."""
         keys, order = self._sorted_keys
-        return _search(keys, order, cell_keys(self.dimensions, codes))
+        return _search(keys, order, make_keys(self.dimensions, codes))
 
     def describe_equation(self, j: int) -> str:
         """Return an equation in words: ``(region=Total, sex=f) = sum of 12 cells along region``."""
@@ -138,7 +138,7 @@ class Structure:
         return freeze(total)
 
 
-def cell_keys(dimensions: Sequence[Dimension], codes: Codes) -> Cells:
+def make_keys(dimensions: Sequence[Dimension], codes: Codes) -> Cells:
     """Return an integer key for each cell, from its row of codes; equal exactly for equal rows."""
     size = math.prod(len(dimension.codes) for dimension in dimensions)
     if size >= 2**62:
@@ -168,7 +168,7 @@ def build_equations(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Equa
     up to the cell at that parent. Where that one is not listed they are parts of the nearest one above it:
     readers can leave out a level as well as the table does.
     """
-    keys = cell_keys(dimensions, codes)
+    keys = make_keys(dimensions, codes)
     order = np.argsort(keys, kind="stable")
     sorted_keys = keys[order]
     totals: list[Cells] = []

@@ -30,7 +30,7 @@ from tacita.core.exact import LARGEST, Floats, Mask, Units, freeze, freeze_field
 from tacita.core.tables.additivity import refuse_unless_additive
 from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.equations import Equations
-from tacita.core.tables.frames import Framed, arrow_table, list_rows, numbers_to_arrow, read_frame
+from tacita.core.tables.frames import Framed, list_rows, make_arrow_table, numbers_to_arrow, read_frame
 from tacita.core.tables.structure import Structure
 from tacita.core.words import pluralize
 
@@ -192,7 +192,7 @@ class Table(Framed):
             columns["status"] = pa.array(np.array(["s", "u"])[levels.sensitive[cells].astype(np.int64)])
             for key, level in (("lpl", levels.lower), ("upl", levels.upper), ("spl", levels.sliding)):
                 columns[key] = numbers_to_arrow(level[cells], self.decimals)
-        return arrow_table(dict(zip(names, codes, strict=True)), columns)
+        return make_arrow_table(dict(zip(names, codes, strict=True)), columns)
 
     @classmethod
     def from_array(

@@ -26,7 +26,7 @@ from tacita.core.exact import Cells, Mask, Units
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.read_options import UndeclaredSums
-from tacita.core.tables.structure import cell_keys
+from tacita.core.tables.structure import make_keys
 from tacita.core.tables.sum_search import Sum, search_other_sums, search_sums
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
@@ -160,7 +160,7 @@ def search_dimension(
     if not dimension.is_flat or not 3 <= rows.size <= MOST_CODES:
         return None
     others = [d for d in range(len(dimensions)) if d != k]
-    keys = cell_keys([dimensions[d] for d in others], shown[:, others])
+    keys = make_keys([dimensions[d] for d in others], shown[:, others])
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     column = group.ravel().astype(np.int64)
     complete = np.ones(first.size, dtype=bool)

@@ -30,7 +30,7 @@ from tacita.core.exact import Floats, Mask, Units
 from tacita.methods.options.distances import Draws
 from tacita.problem.problem import Problem
 from tacita.rules import Threshold
-from tacita.rules.rule import RESPONDENT, in_parts
+from tacita.rules.rule import RESPONDENT, split_rule
 
 Ends = Literal["drawn", "exact"]
 ENDS_HELP = (
@@ -86,7 +86,7 @@ def _thresholds(problem: Problem) -> list[tuple[int, Mask]]:
     if rule is None or not table.integer:
         return []
     found = []
-    for part in in_parts(rule)[0]:
+    for part in split_rule(rule)[0]:
         if not isinstance(part, Threshold) or part.weighted or part.by != RESPONDENT or part.protection:
             continue
         reached = math.ceil(to_fraction(part.n)) * 10**table.decimals + table.unit * part.at_or_below

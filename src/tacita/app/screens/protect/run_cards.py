@@ -13,7 +13,7 @@ from tacita.app.controls.runs import EARLIER
 from tacita.app.screens.protect.run_chart import RunChart
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import SIDE_BY_SIDE, Workspace
-from tacita.core.outcome import Outcome, gap_between
+from tacita.core.outcome import Outcome, compute_gap
 from tacita.core.words import pluralize
 from tacita.report.measures import format_number, format_short
 
@@ -266,7 +266,7 @@ class _Figures:
         for name, figure in (("loss", loss), ("bound", bound)):
             self._shown[name].set_text("–" if figure is None else format_short(figure))
             self._shown[name].props["title"] = "" if figure is None else format_number(figure)
-        gap = None if loss is None or bound is None else gap_between(loss, bound)
+        gap = None if loss is None or bound is None else compute_gap(loss, bound)
         self._shown["gap"].set_text("–" if gap is None else f"{gap:.2%}")
 
 

@@ -16,7 +16,7 @@ from tacita.core.errors import TacitaError
 from tacita.core.words import pluralize
 from tacita.methods.method import Option, options_from
 from tacita.rules import AnyOf, Rule, parse_rule, rule_kinds
-from tacita.rules.grammar import compose_rule, format_value, given_arguments, rule_name, write_rule
+from tacita.rules.grammar import compose_rule, find_rule_name, format_value, list_arguments, write_rule
 
 LESS_USED = {"by", "protection", "waivers", "weighted", "lower", "upper", "sliding", "cell_weight"}
 """Arguments that are shown on request."""
@@ -128,12 +128,12 @@ class _Row:
         rule = self._parse()
         if rule is None or isinstance(rule, AnyOf):
             return
-        given = given_arguments(rule)
-        if rule_name(rule) == self._kind:
+        given = list_arguments(rule)
+        if find_rule_name(rule) == self._kind:
             for form in self._form:
                 form.fill(given)
         else:
-            self._kind = rule_name(rule)
+            self._kind = find_rule_name(rule)
             self._make_form(given)
 
     def _parse(self) -> Rule | None:
