@@ -166,7 +166,7 @@ def _list_ancestor_paths(dimension: Dimension) -> Codes:
 
 
 def _join(paths: Codes, one: Codes, other: Codes) -> Codes:
-    """Return the lowest code of a classification above two codes, for many pairs."""
+    """Return the lowest code above two codes, where entries of a contributor join, for many pairs."""
     result = one.copy()
     differing = np.flatnonzero(one != other)
     one, other = one[differing], other[differing]

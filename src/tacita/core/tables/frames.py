@@ -34,16 +34,16 @@ class Framed(ABC):
 
     @abstractmethod
     def to_arrow(self, *args: Any, **chosen: Any) -> pa.Table:
-        """Return the rows as an Arrow table."""
+        """Return the rows of a table, release or audit as an Arrow table."""
 
     def to_pandas(self, *args: Any, **chosen: Any) -> pd.DataFrame:
-        """Return the rows as a pandas frame; the parameters are those of :meth:`to_arrow`."""
+        """Return the rows of a table, release or audit as a pandas frame; parameters as :meth:`to_arrow`."""
         _import_package("pandas")
         frame: pd.DataFrame = self.to_arrow(*args, **chosen).to_pandas()
         return frame
 
     def to_polars(self, *args: Any, **chosen: Any) -> pl.DataFrame:
-        """Return the rows as a polars frame; the parameters are those of :meth:`to_arrow`."""
+        """Return the rows of a table, release or audit as a polars frame; parameters as :meth:`to_arrow`."""
         frame: pl.DataFrame = _import_package("polars").from_arrow(self.to_arrow(*args, **chosen))
         return frame
 

@@ -109,7 +109,7 @@ class _SumSearch:
             found += new
 
     def _search_runs(self, totals: list[int], active: list[int]) -> Iterator[Sum]:
-        """Yield sums of rows that are neighbours of each other and of their total among the active ones."""
+        """Yield sums of neighbouring rows of a table, which are also neighbours of their total, if active."""
         hashes = self.hashes[active]
         with np.errstate(over="ignore"):
             ends = np.concatenate([[0], np.cumsum(hashes)])
@@ -139,7 +139,7 @@ class _SumSearch:
                 yield sum_
 
     def _accept(self, found: Sum) -> bool:
-        """Keep a sum, or return False if its total has one, its parts are in another, or it is circular."""
+        """Record a sum and return True, unless its total or parts have another, or it goes in a circle."""
         if found.total in self.totals or any(part in self.above for part in found.parts):
             return False
         higher: int | None = found.total
@@ -182,7 +182,7 @@ class _SumSearch:
     def _branch(
         self, rest: Units, dense: NDArray[np.int64], may: Cells, steps: list[int]
     ) -> list[int] | None:
-        """Return rows out of ``may`` that add up to ``rest``, or None if there are none or steps ran out."""
+        """Return rows of a table out of ``may`` that add up to ``rest``, or None, also if steps ran out."""
         if not rest.any():
             return []
         steps[0] -= 1
