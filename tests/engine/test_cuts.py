@@ -121,7 +121,7 @@ def some_model(seed: int, conditional: bool) -> Model:
             model = Suppression(conditional=40.0 if conditional else None).model(problem)
         except InfeasibleError:
             continue
-        movable = not PresolvedTable.of(model).requirements_outside(model.requirements).size
+        movable = not PresolvedTable.of(model).find_requirements_outside(model.requirements).size
         if movable and FEWEST <= (model.upper > model.lower).sum() <= MOST:
             listed = range(len(model.requirements))
             if all(meets(model, model.upper, k) for k in listed if model.requirements.switch[k] == ALWAYS):
@@ -148,9 +148,9 @@ def some_points(model: Model, random: np.random.Generator) -> Iterator[np.ndarra
 
 
 def blocked_by_programs(presolved: PresolvedTable, model: Model, x: np.ndarray) -> list[BlockedRequirement]:
-    reach = presolved.windows_at(x)
+    reach = presolved.find_windows_at(x)
     attacks = Attacks(
-        find_support(presolved, reach), reach, model.requirements, model.requirements.required_shares(x)
+        find_support(presolved, reach), reach, model.requirements, model.requirements.find_required_shares(x)
     )
     return attacks.find_blocked(
         range(len(model.requirements)), Run(), 1.0 if presolved.only_switches else 1e4
@@ -163,7 +163,7 @@ def blocked_by_flows(presolved: PresolvedTable, model: Model, x: np.ndarray) -> 
     if network is None or not always.size:
         return []
     return FlowAttacks(presolved, network).find_blocked(
-        model.requirements, always, presolved.windows_at(x), Run()
+        model.requirements, always, presolved.find_windows_at(x), Run()
     )
 
 
@@ -185,7 +185,7 @@ def blocked_at_random(
 
 def assert_keeps(row: CutRow, points: np.ndarray) -> None:
     for y in points:
-        assert row.slack(y) >= -1e-7
+        assert row.compute_slack(y) >= -1e-7
 
 
 @pytest.mark.parametrize("conditional", [False, True])
@@ -200,7 +200,7 @@ def test_cuts_hold_for_every_protected_pattern_and_cut_their_point_off(seed: int
         for blocked in exact + blocked_at_random(presolved, model, random):
             row = cutter.make_cut(model.requirements, blocked, x)
             if row is not None:
-                assert row.slack(x) < 0
+                assert row.compute_slack(x) < 0
                 assert_keeps(row, patterns.protected)
 
 
@@ -244,7 +244,7 @@ def test_bridges_hold_for_every_pattern_that_needs_its_cells(seed: int, conditio
         assert_keeps(row, patterns.needed)
     for x in some_points(model, np.random.default_rng(seed)):
         for row in cutter.find_bridges(x):
-            assert row.slack(x) < 0
+            assert row.compute_slack(x) < 0
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -261,7 +261,7 @@ def test_cuts_of_rounding_hold_for_every_choice_that_meets_the_requirement(seed:
         for blocked in blocked_by_programs(presolved, model, x) + blocked_at_random(presolved, model, random):
             row = cutter.make_cut(model.requirements, blocked, x)
             if row is not None:
-                assert row.slack(x) < 0
+                assert row.compute_slack(x) < 0
                 assert_keeps(row, good.get(blocked.requirement, ()))
 
 
@@ -368,4 +368,4 @@ def test_what_is_hidden_anyway_helps_a_conditional_level() -> None:
     row = Cutter(presolved, model.lower, model.upper).make_cut(requirements, blocked, failing)
     assert row is not None
     assert_keeps(row, protected[None])
-    assert row.slack(failing) < 0
+    assert row.compute_slack(failing) < 0

@@ -224,19 +224,19 @@ def test_more_time_is_advised_only_where_it_was_short() -> None:
     s = search([6, 10, 4])
     s.run.cancel()
     with pytest.raises(StoppedError, match="allow more time"):
-        s.solution()
+        s.make_solution()
 
 
 def test_a_solution_is_optimal_only_when_closed() -> None:
     s = search([6, 10, 4])
     with pytest.raises(SolverError, match="without a proof"):
-        s.solution()
+        s.make_solution()
     s.offer(np.array([1.0, 0.0, 1.0]))
     s.raise_bound(5.0)
-    found = s.solution()
+    found = s.make_solution()
     assert (found.status, found.loss, found.bound) == (Status.FEASIBLE, 10.0, 6.0)
     s.raise_bound(9.0)
-    found = s.solution()
+    found = s.make_solution()
     assert (found.status, found.loss, found.bound) == (Status.OPTIMAL, 10.0, 10.0)
 
 

@@ -137,13 +137,13 @@ def fork(work: Callable[[], object], ready: int) -> int:
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         faulthandler.dump_traceback_later(PATIENCE - 5)
-        begin = switch._begin
+        begin = switch._begin_switch
 
         def told(home: Path, prepared: Path) -> bool:
             os.write(ready, b"s")
             return begin(home, prepared)
 
-        switch._begin = told
+        switch._begin_switch = told
         os.write(ready, b"b")
         with raise_on_signals():
             work()

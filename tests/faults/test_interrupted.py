@@ -106,7 +106,7 @@ def test_drafts_lie_outside_what_is_published(
 
 def interrupted(folder: Path, audit: tc.Audit, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     """A run that has vanished after so many moves of a switch that goes file by file."""
-    move, moved, remove = switch._put, 0, drafts._remove
+    move, moved, remove = switch._move_file, 0, drafts._remove
 
     def vanish(source: Path, target: Path) -> None:
         nonlocal moved
@@ -117,8 +117,8 @@ def interrupted(folder: Path, audit: tc.Audit, monkeypatch: pytest.MonkeyPatch, 
 
     with monkeypatch.context() as patched:
         patched.setattr(exchange, "exchange", unable)
-        patched.setattr(switch, "_put", vanish)
-        patched.setattr(switch, "resolve", lambda home: True)
+        patched.setattr(switch, "_move_file", vanish)
+        patched.setattr(switch, "resolve_switch", lambda home: True)
         patched.setattr(drafts, "_remove", lambda draft: None if draft.parent == folder else remove(draft))
         write_results(audit, folder, ("csv", "html"))
 

@@ -179,7 +179,7 @@ def test_sifting_bounds_from_below_and_fixes_only_what_nothing_better_hides(seed
     with moved_by(PATHS["sifting with flows" if flows else "sifting"].moved):
         model = Suppression().model(problem)
         presolved = PresolvedTable.of(model)
-        if presolved.requirements_outside(model.requirements).size:
+        if presolved.find_requirements_outside(model.requirements).size:
             return
         search = ReleaseSearch(model, Run())
         cutter = Cutter(presolved, search.lower, search.upper)

@@ -236,7 +236,7 @@ def audit(problem: Problem, release: Release | Sequence[Release], run: Run | Non
     """
     run = start_run(problem, run)
     *earlier, newest = list_releases(release)
-    low, high = allowed_moves(problem, (*earlier, newest))
+    low, high = find_allowed_moves(problem, (*earlier, newest))
     equations = problem.table.equations
     blocks = make_blocks(equations, peel(equations, low < high), np.zeros(len(equations), dtype=np.int64))
     plan = AuditPlan(problem, list(blocks), low, high)
@@ -279,7 +279,7 @@ def refuse_breached(problem: Problem, run: Run | None = None) -> None:
         )
 
 
-def allowed_moves(
+def find_allowed_moves(
     problem: Problem, releases: Release | Sequence[Release], insider: Insider | None = None
 ) -> tuple[Units, Units]:
     """Return how far below (negative) and above the truth an attacker can think each cell to be, in steps of

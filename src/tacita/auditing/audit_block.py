@@ -51,7 +51,7 @@ class _BlockInsiders:
         own_left = self._judge_own_targets()
         own_who = self.insiders.own_who[own_left]
         for k in np.unique(np.concatenate([who, own_who])).tolist():
-            rows = self.insiders.rows_of(k)
+            rows = self.insiders.find_rows_of(k)
             own = self.insiders.own_targets.take(own_left[own_who == k])
             again = self.task.common.take(target[who == k])
             tight = self.insiders.columns[rows]
@@ -61,7 +61,7 @@ class _BlockInsiders:
 
     def _find_ruled_out(self, moves: Cells) -> Cells:
         """Return pairs ``insider * size + move`` where an insider can rule out a move, ascending."""
-        number, columns, below, above = self.examiner.pool.entries()
+        number, columns, below, above = self.examiner.pool.list_changes()
         used = np.isin(number, moves)
         who, move = self._bounds.find_ruled_out(number[used], columns[used], below[used], above[used])
         return np.unique(who * len(self.examiner.pool.moves) + move)
@@ -100,10 +100,10 @@ class _BlockInsiders:
             return False
         insiders, common, examiner = self.insiders, self.task.common, self.examiner
         mine = np.isin(insiders.who, insiders.others)
-        low, high = self._joint_bounds(mine)
+        low, high = self._find_joint_bounds(mine)
         spared = np.isin(insiders.who * self.n + insiders.columns, self._spared)
         # Of a target, only what those know counts who attack it with the outsider's levels.
-        target_low, target_high = self._joint_bounds(mine & ~spared)
+        target_low, target_high = self._find_joint_bounds(mine & ~spared)
         tight = np.unique(insiders.columns[mine])
         for t in np.flatnonzero(times > 1).tolist():
             if self.task.run.over:
@@ -119,7 +119,7 @@ class _BlockInsiders:
         examiner.leave(tight)
         return found
 
-    def _joint_bounds(self, rows: Mask) -> tuple[Units, Units]:
+    def _find_joint_bounds(self, rows: Mask) -> tuple[Units, Units]:
         """Return the bounds of someone who knows everything in some rows of the insiders' knowledge."""
         low, high, insiders = self.task.low.copy(), self.task.high.copy(), self.insiders
         np.maximum.at(low, insiders.columns[rows], insiders.low[rows])

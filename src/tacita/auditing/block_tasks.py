@@ -83,7 +83,7 @@ class InsiderKnowledge:
     spared: Cells
     spared_columns: Cells
 
-    def rows_of(self, who: int) -> slice:
+    def find_rows_of(self, who: int) -> slice:
         """Return the rows of one insider's bounds."""
         return slice(*np.searchsorted(self.who, [who, who + 1]))
 

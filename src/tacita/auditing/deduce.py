@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacita.auditing.audit import allowed_moves, list_releases
+from tacita.auditing.audit import find_allowed_moves, list_releases
 from tacita.auditing.extremes import ExtremeQuestion, find_extremes
 from tacita.auditing.region import make_blocks, peel
 from tacita.core.attacker import Insider, to_unit_bounds
@@ -85,7 +85,7 @@ def deduce(
     """
     run = start_run(problem, run)
     table = problem.table
-    low, high = allowed_moves(problem, release, insider)
+    low, high = find_allowed_moves(problem, release, insider)
     requested = list_releases(release)[-1].hidden
     if cells is not None:
         requested = requested & read_cells(table, cells, "cells")

@@ -185,11 +185,11 @@ class MovePool:
 
     def enter(self, low: Units, high: Units) -> None:
         """Ignore moves outside the bounds of an insider, given for every column, until :meth:`leave`."""
-        number, columns, below, above = self.entries()
+        number, columns, below, above = self.list_changes()
         outside = (below < low[columns]) | (above > high[columns])
         self._ruled_out = set(number[outside].tolist())
 
-    def entries(self) -> tuple[Cells, Cells, Units, Units]:
+    def list_changes(self) -> tuple[Cells, Cells, Units, Units]:
         """Return every change of every move: the number of the move, the column, and the integers below and
         above the change.
         """
@@ -207,7 +207,7 @@ class MovePool:
         """Return to the outsider, for whom all moves count."""
         self._ruled_out = set()
 
-    def best(self, column: int, sign: int) -> tuple[Fraction, int]:
+    def find_best(self, column: int, sign: int) -> tuple[Fraction, int]:
         """Return how far some move takes the column, and the number of the move (-1: none)."""
         number = int(self._best[sign][1][column])
         if number < 0:

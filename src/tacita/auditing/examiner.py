@@ -94,17 +94,17 @@ class Examiner:
         """Switch to an attacker for whom some columns have tighter bounds."""
         if tight.size:
             self.low[tight], self.high[tight] = low, high
-            self._bounds_changed(tight)
+            self._update_session_bounds(tight)
             self.pool.enter(self.low, self.high)
 
     def leave(self, tight: Cells) -> None:
         """Switch back to the outsider."""
         if tight.size:
             self.low[tight], self.high[tight] = self.task.low[tight], self.task.high[tight]
-            self._bounds_changed(tight)
+            self._update_session_bounds(tight)
             self.pool.leave()
 
-    def _bounds_changed(self, columns: Cells) -> None:
+    def _update_session_bounds(self, columns: Cells) -> None:
         """Pass new bounds of some columns to the solver."""
         if self._session is not None:
             self._session.set_bounds(
@@ -137,7 +137,7 @@ class Examiner:
         if up.proven + down.proven < sliding:
             down = self._find_reach(p, -1, max(lower, sliding - int(up.proven)), far, down)
         if up.proven + down.proven < sliding <= up.claimed + down.claimed:
-            up, down = self._both_ends(p, sliding, up, down)
+            up, down = self._prove_sliding_level(p, sliding, up, down)
         return _find_bits(down, up, lower, upper, sliding, self.task.integer), down, up
 
     def _prove_jointly(self, targets: Targets) -> None:
@@ -146,7 +146,7 @@ class Examiner:
             return
         matrix = self.task.block.matrix
         for levels, sign in (targets.upper, 1), (targets.lower, -1):
-            left, gained = self._find_short(targets.columns, levels, sign), 1.0
+            left, gained = self._find_unreached(targets.columns, levels, sign), 1.0
             while left.size and gained >= WORTHWHILE:
                 self.result.programs += 1
                 point = find_joint_move(
@@ -164,13 +164,13 @@ class Examiner:
                     return
                 self.pool.add(*exact)
                 before = left.size
-                left = left[self._find_short(targets.columns[left], levels[left], sign)]
+                left = left[self._find_unreached(targets.columns[left], levels[left], sign)]
                 gained = 1 - left.size / before
 
-    def _find_short(self, columns: Cells, levels: Units, sign: int) -> Cells:
+    def _find_unreached(self, columns: Cells, levels: Units, sign: int) -> Cells:
         """Return which columns no move of the pool takes as far as their levels."""
         pairs = zip(columns.tolist(), levels.tolist(), strict=True)
-        return np.flatnonzero([self.pool.best(p, sign)[0] < level for p, level in pairs])
+        return np.flatnonzero([self.pool.find_best(p, sign)[0] < level for p, level in pairs])
 
     # ------------------------------------------------------------------ one direction of one target
 
@@ -182,7 +182,7 @@ class Examiner:
         """
         best = self._best_in_pool(p, sign)
         if best.proven >= level or (before is not None and before.optimum is not None):
-            return best if before is None else _merge(before, best)
+            return best if before is None else _merge_reaches(before, best)
         optimum = None
         if not self._rough:
             optimum = self._maximise(p, sign, far)
@@ -236,7 +236,7 @@ class Examiner:
             self.pool.add(integers, 1)
         return status is Ended.INFEASIBLE
 
-    def _both_ends(self, p: int, sliding: int, up: Reach, down: Reach) -> tuple[Reach, Reach]:
+    def _prove_sliding_level(self, p: int, sliding: int, up: Reach, down: Reach) -> tuple[Reach, Reach]:
         """Return reaches up and down that are together as wide as the sliding level, as far as possible."""
         up = self._extend(p, 1, int(min(up.claimed, sliding)), up)
         down = self._extend(p, -1, ceil(sliding - up.proven), down)
@@ -272,7 +272,7 @@ class Examiner:
         return replace(before, proven=best.proven, move=best.move, fractional=fractional)
 
     def _best_in_pool(self, p: int, sign: int) -> Reach:
-        return Reach(*self.pool.best(p, sign))
+        return Reach(*self.pool.find_best(p, sign))
 
     def _find_integer_move(self, p: int, sign: int, level: int) -> tuple[Ended, Units | None]:
         """Return how an integer program for a move of at least ``level`` ended, and the move or None."""
@@ -361,7 +361,7 @@ def _find_bits(down: Reach, up: Reach, lower: int, upper: int, sliding: int, int
     return bits
 
 
-def _merge(before: Reach, now: Reach) -> Reach:
+def _merge_reaches(before: Reach, now: Reach) -> Reach:
     """Return the further of two proven moves, with the optimum known before."""
     if now.proven > before.proven:
         return Reach(now.proven, now.move, before.optimum, before.fractional)

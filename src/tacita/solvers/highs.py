@@ -125,7 +125,7 @@ class Session:
         """Add rows ``entries x[columns] >= least``."""
         index, value = np.concatenate(columns).astype(np.int32), np.concatenate(entries)
         no_end = np.full(least.size, np.inf)
-        self._highs.addRows(least.size, least, no_end, value.size, _starts(columns), index, value)
+        self._highs.addRows(least.size, least, no_end, value.size, _find_starts(columns), index, value)
 
     def delete_rows(self, rows: Cells) -> None:
         """Delete rows; later ones move up."""
@@ -157,7 +157,7 @@ class Session:
             # HiGHS adds up run time over all calls of one instance, so the limit must move along.
             highs.setOptionValue("time_limit", highs.getRunTime() + min(run.remaining, SLICE))
             highs.run()
-            status = self._status()
+            status = self._read_status()
             if status is not Ended.STOPPED or highs.getModelStatus().name != "kTimeLimit":
                 return status
         return Ended.STOPPED
@@ -172,7 +172,7 @@ class Session:
                 event.interrupt()
 
         _run_with_callback(self._highs, run, interrupt_if_over)
-        return self._status()
+        return self._read_status()
 
     def solve_by_interior_point(self, run: Run) -> Ended:
         """Solve from the beginning by an interior point and crossover; later solves go on from its vertex."""
@@ -220,7 +220,7 @@ class Session:
         except SolverError:
             return Ended.STOPPED
 
-    def _status(self) -> Ended:
+    def _read_status(self) -> Ended:
         """Return how the last solve ended; raise if that proves nothing."""
         import highspy
 
@@ -253,7 +253,7 @@ class Session:
         """Return the values of the variables."""
         return np.array(self._highs.getSolution().col_value)
 
-    def reduced_costs(self) -> Floats:
+    def read_reduced_costs(self) -> Floats:
         """Return how much one more unit of each variable would change the optimum."""
         return np.array(self._highs.getSolution().col_dual)
 
@@ -261,7 +261,7 @@ class Session:
         """Return the dual values: how much one more unit of each right-hand side would change the optimum."""
         return np.array(self._highs.getSolution().row_dual)
 
-    def row_values(self) -> Floats:
+    def read_row_values(self) -> Floats:
         """Return ``rows x``."""
         return np.array(self._highs.getSolution().row_value)
 
@@ -401,7 +401,7 @@ def _load(program: LinearProgram, presolve: str) -> Highs:
     return highs
 
 
-def _starts(parts: list[Cells]) -> NDArray[np.int32]:
+def _find_starts(parts: list[Cells]) -> NDArray[np.int32]:
     """Return where each part begins when they are joined."""
     return np.cumsum([0, *(part.size for part in parts[:-1])]).astype(np.int32)
 

@@ -62,7 +62,7 @@ def solve_integer_program(program: IntegerProgram, groups: Sequence[Cells], run:
     if relaxed.status is Ended.INFEASIBLE:
         raise _infeasible_error(program)
     if relaxed.status is not Ended.OPTIMAL:
-        raise no_point_error(run)
+        raise make_no_point_error(run)
     search = _IntegerSearch(program, run, relaxed.bound)
     rounded = round_to_integers(program, relaxed.point)
     if np.abs(rounded - relaxed.point).max(initial=0.0) <= CAUTION and search.offer(rounded):
@@ -71,7 +71,7 @@ def solve_integer_program(program: IntegerProgram, groups: Sequence[Cells], run:
         search.explore(groups, rounded, np.abs(rounded - relaxed.point) > CAUTION)
     if not search.closed:
         search.branch()
-    return search.solution()
+    return search.make_solution()
 
 
 class _IntegerSearch:
@@ -115,7 +115,7 @@ class _IntegerSearch:
         if repaired is not None and self.offer(repaired):
             # All other variables are as in the relaxation: so near the bound only branching can improve.
             return
-        start = _first_point(self.program, groups, self.run, rounded)
+        start = _find_first_point(self.program, groups, self.run, rounded)
         if start is None or not self.offer(start):
             return
         self._report("neighbourhoods", self.loss, self.bound)
@@ -141,10 +141,10 @@ class _IntegerSearch:
             self.close()
         self.raise_bound(found.bound)
 
-    def solution(self) -> Solution:
+    def make_solution(self) -> Solution:
         """Return the best point with the bound; raise if there is none."""
         if self.best is None:
-            raise no_point_error(self.run)
+            raise make_no_point_error(self.run)
         status = Status.OPTIMAL if self.closed else Status.FEASIBLE
         return Solution(self.best, self.loss, min(self.bound, self.loss), status)
 
@@ -169,7 +169,7 @@ def find_cheap_point(program: IntegerProgram, run: Run) -> Floats | None:
     if relaxed.status is Ended.INFEASIBLE:
         return None
     if not relaxed.point.size:
-        raise no_point_error(run)
+        raise make_no_point_error(run)
     rounded = round_to_integers(program, relaxed.point)
     near, size = np.abs(rounded - relaxed.point) > CAUTION, 0
     if not near.any() and is_feasible(program, rounded):
@@ -184,7 +184,7 @@ def find_cheap_point(program: IntegerProgram, run: Run) -> Floats | None:
         # No point after many nodes: search the complete tree.
         found = solve_mip(program, run)
     if not found.point.size and found.status is not Ended.INFEASIBLE:
-        raise no_point_error(run)
+        raise make_no_point_error(run)
     return found.point if found.point.size else None
 
 
@@ -210,7 +210,7 @@ def _widen(program: IntegerProgram, near: Mask) -> Mask:
     return np.asarray(touches.T @ rows.astype(np.float64) > 0)
 
 
-def _first_point(
+def _find_first_point(
     program: IntegerProgram, groups: Sequence[Cells], run: Run, rounded: Floats
 ) -> Floats | None:
     """Return a feasible point near one that may not be, by the elastic program, or None if none is found."""
@@ -256,7 +256,7 @@ def _infeasible_error(program: IntegerProgram) -> InfeasibleError:
     return InfeasibleError(fault, remedy="widen the bounds")
 
 
-def no_point_error(run: Run) -> StoppedError:
+def make_no_point_error(run: Run) -> StoppedError:
     """Return the error of a search whose time ended before it found a point."""
     fault = f"stopped after {run.seconds:.0f} s before a first point was found"
     return StoppedError(fault, remedy="allow more time", options=["time_limit"])

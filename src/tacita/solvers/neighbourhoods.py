@@ -58,7 +58,7 @@ def descend(program: IntegerProgram, groups: Sequence[Cells], run: Run, start: F
             continue
         idle += 1
         if idle >= PATIENCE:
-            if neighbourhoods.share(free) >= LARGEST_SHARE or count >= len(groups):
+            if neighbourhoods.find_share(free) >= LARGEST_SHARE or count >= len(groups):
                 return
             count, idle = count + max(1, count // GROWTH), 0
 
@@ -151,7 +151,7 @@ class _Neighbourhoods:
                 chosen.append(g)
         return chosen
 
-    def share(self, free: Cells) -> float:
+    def find_share(self, free: Cells) -> float:
         """Return the number of free variables as a share of those that are not fixed."""
         return free.size / max(1, int(self.open.sum()))
 

@@ -27,7 +27,7 @@ class CutRow:
     origin: object = None
     """What the row was made from, for whoever made it."""
 
-    def slack(self, x: Floats) -> float:
+    def compute_slack(self, x: Floats) -> float:
         """Return the slack at ``x``, negative where it violates the row."""
         return float(self.value @ x[self.index]) - self.rhs
 
@@ -84,6 +84,6 @@ class GrowingRows:
         if self.ended is not Ended.OPTIMAL:
             return None
         x, reduced = np.zeros(self.size), np.zeros(self.size)
-        x[self._columns], reduced[self._columns] = session.point(), session.reduced_costs()
-        slack = session.row_values()[self._permanent :] - self._rhs
+        x[self._columns], reduced[self._columns] = session.point(), session.read_reduced_costs()
+        slack = session.read_row_values()[self._permanent :] - self._rhs
         return Optimum(session.value, x, reduced, slack, session.duals()[self._permanent :])

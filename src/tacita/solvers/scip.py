@@ -106,7 +106,7 @@ class _Tree:
             return TreeResult(False, -np.inf, 0)
         if self._has_integer_losses():
             scip.setObjIntegral()
-        for name, value in self._settings():
+        for name, value in self._list_settings():
             scip.setParam(name, value)
         if nodes is not None:
             scip.setParam("limits/nodes", nodes)
@@ -157,7 +157,7 @@ class _Tree:
         costs = self.program.cost[self.free]
         return bool((costs == np.rint(costs)).all() and self.program.integer[self.free][costs != 0].all())
 
-    def _settings(self) -> list[tuple[str, Any]]:
+    def _list_settings(self) -> list[tuple[str, Any]]:
         """Return the parameters of SCIP that differ from its defaults."""
         limit = self.run.remaining
         return [
@@ -223,16 +223,16 @@ class _Tree:
             self.scip.interruptSolve()
             return {"result": if_failed}
 
-    def point(self, solution: Any = None) -> Floats:
+    def read_point(self, solution: Any = None) -> Floats:
         """Return all variables of a solution, or of the present relaxation."""
         x = self.fixed_part.copy()
         value = self.scip.getSolVal
         x[self.free] = [value(solution, v) for v in self.variables]
         return np.clip(x, self.program.lower, self.program.upper)
 
-    def candidate(self, solution: Any = None) -> Floats:
+    def read_candidate(self, solution: Any = None) -> Floats:
         """Return the same with integer variables rounded to integers."""
-        x = self.point(solution)
+        x = self.read_point(solution)
         return np.where(self.program.integer, np.rint(x), x)
 
     def add_cuts(self, rows: Sequence[CutRow]) -> int:
@@ -320,13 +320,13 @@ def _make_plugins() -> tuple[type[Any], type[Any]]:
             if tree.stop_if_over():
                 return SCIP_RESULT.DIDNOTRUN
             tree.report_progress()
-            found = tree.add_cuts(tree.lazy.find_violated(tree.point(), tree.scip.getDepth()))
+            found = tree.add_cuts(tree.lazy.find_violated(tree.read_point(), tree.scip.getDepth()))
             return SCIP_RESULT.SEPARATED if found else SCIP_RESULT.DIDNOTFIND
 
         def _enforce(self) -> Any:
             """Add lazy rows that the candidate of the relaxation violates; return what SCIP is to know."""
             tree = self.tree
-            rows = tree.lazy.find_refuting(tree.candidate())
+            rows = tree.lazy.find_refuting(tree.read_candidate())
             if rows is None:
                 return SCIP_RESULT.FEASIBLE
             tree.note_doubt()
@@ -337,7 +337,7 @@ def _make_plugins() -> tuple[type[Any], type[Any]]:
         def _check(self, solution: Any) -> Any:
             """Return whether a solution of SCIP satisfies all lazy rows."""
             tree = self.tree
-            holds = tree.lazy.accepts(tree.candidate(solution))
+            holds = tree.lazy.accepts(tree.read_candidate(solution))
             if not holds:
                 tree.note_doubt()
             return SCIP_RESULT.FEASIBLE if holds else SCIP_RESULT.INFEASIBLE
@@ -354,7 +354,7 @@ def _make_plugins() -> tuple[type[Any], type[Any]]:
             tree, scip = self.tree, self.tree.scip
             if tree.stop_if_over():
                 return SCIP_RESULT.DIDNOTRUN
-            candidate = tree.lazy.propose(tree.point())
+            candidate = tree.lazy.propose(tree.read_point())
             if candidate is None:
                 return SCIP_RESULT.DIDNOTFIND
             values = candidate[tree.free]

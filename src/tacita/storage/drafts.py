@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tacita.core.errors import describe_write_failure
 from tacita.storage.journal import find_draft_in_use
-from tacita.storage.locks import acquire
+from tacita.storage.locks import acquire_lock
 from tacita.storage.signals import defer_signals
 
 LOCK = ".tacita-lock"
@@ -60,7 +60,7 @@ def list_drafts(home: Path) -> list[Path]:
 def lock_dead_drafts(home: Path) -> Generator[Path, None, None]:
     """Yield the drafts of runs that have ended, each locked until the next is asked for."""
     for draft in list_drafts(home):
-        if (lock := acquire(draft / LOCK)) is None:
+        if (lock := acquire_lock(draft / LOCK)) is None:
             continue
         try:
             yield draft
@@ -87,7 +87,7 @@ def _make(home: Path) -> tuple[Path, int | None]:
             draft.mkdir(mode=0o700)
         except OSError as error:
             raise describe_write_failure(home, error) from error
-        lock = acquire(draft / LOCK)
+        lock = acquire_lock(draft / LOCK)
         # A run that tidies up may have been faster than the lock.
         if draft.is_dir():
             return draft, lock

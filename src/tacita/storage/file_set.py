@@ -58,10 +58,10 @@ def open_file_set(home: Path) -> Iterator[FileSet]:
             try:
                 yield FileSet(home, draft, notes)
             except TacitaError as error:
-                raise error.map_parts(lambda text: _named(draft, home, text)) from error.__cause__
+                raise error.map_parts(lambda text: _write_final_names(draft, home, text)) from error.__cause__
             except OSError as error:
                 raise describe_write_failure(
-                    Path(_named(draft, home, error.filename or home)), error
+                    Path(_write_final_names(draft, home, error.filename or home)), error
                 ) from error
     finally:
         if not was_there:
@@ -70,6 +70,6 @@ def open_file_set(home: Path) -> Iterator[FileSet]:
                 home.rmdir()
 
 
-def _named(draft: Path, home: Path, text: object) -> str:
+def _write_final_names(draft: Path, home: Path, text: object) -> str:
     """Return a text with the final names of files in a draft."""
     return str(text).replace(str(draft / "new"), str(home)).replace(str(draft), str(home))

@@ -18,7 +18,7 @@ else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def acquire(path: Path) -> int | None:
+def acquire_lock(path: Path) -> int | None:
     """Return the descriptor of a lock file that nobody else holds now, to be closed by the caller; else None.
 
     The file is made if need be. None also where that is not known: on file systems without locks, and in

@@ -10,7 +10,7 @@ from tacita.core.errors import describe_write_failure
 from tacita.storage.drafts import lock_dead_drafts, remove_dead_drafts
 from tacita.storage.journal import SWITCH, find_draft_in_use
 from tacita.storage.signals import defer_signals
-from tacita.storage.switch import resolve
+from tacita.storage.switch import resolve_switch
 
 
 def recover(home: Path) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ def _resolve_dead(home: Path) -> list[str]:
         if name is not None and not gone and not any(draft.name == name for draft in drafts):
             return []
         try:
-            finished = resolve(home)
+            finished = resolve_switch(home)
         except OSError as error:
             raise describe_write_failure(home, error) from error
     if name is None:

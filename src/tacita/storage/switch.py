@@ -1,8 +1,8 @@
 """The switch from the files that are there to those of a draft.
 
 The journal comes first, then a marker in every folder whose files move one by one; what leaves goes into the
-draft, what comes takes its place. Whatever ends the run in between, :func:`resolve` undoes what has moved, or
-finishes what has moved completely.
+draft, what comes takes its place. Whatever ends the run in between, :func:`resolve_switch` undoes what has
+moved, or finishes what has moved completely.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ def switch(
     InputError
         Something cannot be moved. All is as it was.
     """
-    journal = _plan(home, draft, list(leaving), whole)
+    journal = _plan_switch(home, draft, list(leaving), whole)
     prepared = draft / "switch"
     prepared.mkdir()
     write_journal(prepared, journal)
     waiting_ends = time.monotonic() + PATIENCE
     while True:
         with defer_signals():
-            if _begin(home, prepared):
+            if _begin_switch(home, prepared):
                 _carry_out(home, journal)
                 break
         if time.monotonic() > waiting_ends:
@@ -79,7 +79,7 @@ def switch(
     return tuple(home / place.folder / name for place in places for name in place.coming)
 
 
-def resolve(home: Path) -> bool:
+def resolve_switch(home: Path) -> bool:
     """Undo a switch that has begun, or finish one in which all has moved; return whether it was finished.
 
     Doing it again, after an end in between, does no harm.
@@ -95,7 +95,7 @@ def resolve(home: Path) -> bool:
     return True
 
 
-def _plan(home: Path, draft: Path, leaving: list[Path], whole: str | None) -> Journal:
+def _plan_switch(home: Path, draft: Path, leaving: list[Path], whole: str | None) -> Journal:
     """Return the journal of a switch; the folder that may be replaced as a whole comes last."""
     new = draft / "new"
     folders = dict.fromkeys(path.parent.relative_to(home).as_posix() for path in leaving)
@@ -110,7 +110,7 @@ def _plan(home: Path, draft: Path, leaving: list[Path], whole: str | None) -> Jo
         there = tuple(name for name in names if _is_file(home / folder / name))
         if coming or there:
             places.append(Place(folder, coming, there, not os.path.lexists(home / folder)))
-    if not places or places[-1].folder != whole or not _replaceable(home, draft, places[-1]):
+    if not places or places[-1].folder != whole or not _can_be_replaced(home, draft, places[-1]):
         return Journal(draft.name, tuple(places))
     return Journal(
         draft.name, tuple(places[:-1]), places[-1], _compute_fingerprint(new / places[-1].folder, places[-1])
@@ -124,7 +124,7 @@ def _is_file(path: Path) -> bool:
     return os.path.lexists(path)
 
 
-def _replaceable(home: Path, draft: Path, place: Place) -> bool:
+def _can_be_replaced(home: Path, draft: Path, place: Place) -> bool:
     """Return whether nothing gets lost, and nobody loses access, if another folder takes the place of this
     one.
     """
@@ -146,7 +146,7 @@ def _replaceable(home: Path, draft: Path, place: Place) -> bool:
     return (copy.st_mode, copy.st_uid, copy.st_gid) == (about.st_mode, about.st_uid, about.st_gid)
 
 
-def _begin(home: Path, prepared: Path) -> bool:
+def _begin_switch(home: Path, prepared: Path) -> bool:
     """Announce the switch; False while another one is under way. One whose run has died is resolved."""
     try:
         # No file: systems that replace files replace no folder that holds something.
@@ -175,7 +175,7 @@ def _carry_out(home: Path, journal: Journal) -> None:
         os.replace(home / SWITCH / BEGUN, home / SWITCH / DONE)
     except BaseException as error:
         try:
-            finished = resolve(home)
+            finished = resolve_switch(home)
         except OSError as second:
             raise InputError(
                 f"not all files could be moved ({error}), nor put back ({second})",
@@ -210,7 +210,7 @@ def _move(home: Path, journal: Journal, place: Place) -> None:
     for name in place.coming:
         target = home / place.folder / name
         try:
-            _put(draft / "new" / place.folder / name, target)
+            _move_file(draft / "new" / place.folder / name, target)
         except OSError as error:
             raise describe_write_failure(target, error) from error
 
@@ -228,7 +228,7 @@ def _set_aside(source: Path, target: Path) -> None:
         source.unlink()
 
 
-def _put(source: Path, target: Path) -> None:
+def _move_file(source: Path, target: Path) -> None:
     """Move a file to a folder that is marked, which may be on another device."""
     try:
         os.replace(source, target)
@@ -278,21 +278,21 @@ def _undo(home: Path, journal: Journal) -> None:
                 (folder / name).unlink(missing_ok=True)
         for name in place.leaving:
             if os.path.lexists(aside / name):
-                _put(aside / name, folder / name)
+                _move_file(aside / name, folder / name)
         (folder / MARKER).unlink(missing_ok=True)
         if place.made:
             with suppress(OSError):
                 folder.rmdir()
-    _close(home, journal)
+    _close_switch(home, journal)
 
 
 def _finish(home: Path, journal: Journal) -> None:
     for place in journal.places:
         (home / place.folder / MARKER).unlink(missing_ok=True)
-    _close(home, journal)
+    _close_switch(home, journal)
 
 
-def _close(home: Path, journal: Journal) -> None:
+def _close_switch(home: Path, journal: Journal) -> None:
     """End the switch; what is left of it goes with its draft."""
     draft = home / journal.draft
     if draft.is_dir():

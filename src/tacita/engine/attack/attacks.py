@@ -115,7 +115,7 @@ class Attacks:
         if share <= TOLERANCE or p < 0:
             return None
         directions = list_directions(sign)
-        component = self.support.component_of(p)
+        component = self.support.find_component_of(p)
         if component is None:
             limits = (Blocking.of(s, *self.support.lift_duals(p, s, None)) for s in directions)
             return BlockedRequirement(k, tuple(limits))
@@ -125,8 +125,8 @@ class Attacks:
             return None
         room_up, room_down = presolved.room(int(requirements.attacker[k]))
         at = component.cells
-        up, down = self.windows.of(at).capacities(room_up[at], room_down[at], level, most)
-        session = self._session(int(self.support.component[p]), component)
+        up, down = self.windows.of(at).find_capacities(room_up[at], room_down[at], level, most)
+        session = self._open_session(int(self.support.component[p]), component)
         reached, duals = 0.0, []
         target, every = int(np.searchsorted(at, p)), np.arange(at.size)
         for direction in directions:
@@ -165,7 +165,7 @@ class Attacks:
             self._witnesses.keep(k, move)
         return move is not None
 
-    def _session(self, number: int, component: SupportComponent) -> Session:
+    def _open_session(self, number: int, component: SupportComponent) -> Session:
         """Return the solver session of a component, made on first use."""
         if number not in self._sessions:
             n, m = component.cells.size, component.rows.size

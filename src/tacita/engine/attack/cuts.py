@@ -137,7 +137,7 @@ class Cutter:
         return self._if_violated(CutRow(at, value / scale, d0 / scale, origin), x)
 
     def _if_violated(self, row: CutRow, x: Floats) -> CutRow | None:
-        return row if row.slack(x) < -self._least else None
+        return row if row.compute_slack(x) < -self._least else None
 
     def _is_monotone(self, at: Cells, d: Floats) -> bool:
         """Return whether every term is non-negative, or is so after complementing a binary."""

@@ -117,7 +117,7 @@ def link_all(graph: Graph, arcs: Cells) -> None:
 
 
 @kernel
-def residual(graph: Graph, scratch: Scratch, entry: int, level: float) -> float:
+def find_residual(graph: Graph, scratch: Scratch, entry: int, level: float) -> float:
     """Return what an entry can still carry for a requirement of this level."""
     capacity: float = min(graph.fixed[entry], level) + graph.share[entry >> 1] * min(graph.room[entry], level)
     return capacity - float(scratch.flow[entry])
@@ -164,7 +164,7 @@ def mark_reachable(graph: Graph, scratch: Scratch, query: FlowQuery, start: int,
             if (
                 scratch.seen[other] != clock
                 and entry >> 1 != query.avoided
-                and residual(graph, scratch, entry ^ against, query.level) > query.dust
+                and find_residual(graph, scratch, entry ^ against, query.level) > query.dust
             ):
                 scratch.seen[other] = clock
                 scratch.queue[waiting] = other
@@ -199,7 +199,7 @@ def mark_next_layer(
             if (
                 (not known or side * (scratch.rank[other] - scratch.rank[node]) > FAR)
                 and entry >> 1 != query.avoided
-                and residual(graph, scratch, entry ^ against, query.level) > query.dust
+                and find_residual(graph, scratch, entry ^ against, query.level) > query.dust
             ):
                 if known:
                     return NONE
@@ -247,7 +247,7 @@ def find_next_entry(graph: Graph, scratch: Scratch, query: FlowQuery, node: int)
             scratch.seen[other] == scratch.counters[CLOCK]
             and (rise == 1 or rise > FAR)
             and entry >> 1 != query.avoided
-            and residual(graph, scratch, entry, query.level) > query.dust
+            and find_residual(graph, scratch, entry, query.level) > query.dust
         ):
             break
         entry = graph.following[entry]
@@ -266,10 +266,10 @@ def push_flow(graph: Graph, scratch: Scratch, query: FlowQuery, wanted: float) -
             if node == query.sink:
                 amount = wanted - reached
                 for k in range(depth):
-                    amount = min(amount, residual(graph, scratch, scratch.path[k], query.level))
+                    amount = min(amount, find_residual(graph, scratch, scratch.path[k], query.level))
                 for k in range(depth - 1, -1, -1):
                     carry(scratch, scratch.path[k], amount)
-                    if residual(graph, scratch, scratch.path[k], query.level) <= query.dust:
+                    if find_residual(graph, scratch, scratch.path[k], query.level) <= query.dust:
                         depth = k
                 reached += amount
                 continue

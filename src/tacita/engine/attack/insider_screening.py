@@ -18,7 +18,7 @@ import numpy as np
 from tacita.attackers.insider_bounds import InsiderBounds
 from tacita.attackers.insider_list import find_rows
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask
-from tacita.engine.attack.requirements import ALWAYS, OUTSIDER, Requirements, own_requirements, room
+from tacita.engine.attack.requirements import ALWAYS, OUTSIDER, Requirements, list_own_requirements, room
 from tacita.problem.problem import Problem
 
 NOISE = 1e-6
@@ -54,7 +54,7 @@ class InsiderScreening:
         better = np.flatnonzero((low > -self._down[cells]) | (high < self._up[cells]))
         self._owner, self._cells, self._low, self._high = (c[better] for c in (owner, cells, low, high))
         self._bounds = InsiderBounds(self._owner, self._cells, self._low, self._high, n)
-        own = own_requirements(problem)
+        own = list_own_requirements(problem)
         self.own = own[np.isin(own.attacker, who)]
         self._others = who[insiders.others[who]]
 
@@ -76,7 +76,7 @@ class InsiderScreening:
         who, k = self._find_unproven(requirements, best)
         times = np.bincount(k, minlength=len(requirements))
         for d in np.flatnonzero(times > 1).tolist():
-            found = find(d, *self.joint_room(int(requirements.cell[d])))
+            found = find(d, *self.find_joint_room(int(requirements.cell[d])))
             if found is not None:
                 best[d] = found
         if (times > 1).any():
@@ -106,7 +106,7 @@ class InsiderScreening:
         who, _ = self._find_ruled_out(requirements, {witness.requirement: witness})
         return np.isin(requirements.attacker[which], who)
 
-    def joint_room(self, target: int | None) -> tuple[Floats, Floats]:
+    def find_joint_room(self, target: int | None) -> tuple[Floats, Floats]:
         """Return how far above and below cells can go for someone who knows what all insiders know; of a
         target, what those know who attack it with everyone's levels.
         """

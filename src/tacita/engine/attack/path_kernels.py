@@ -21,10 +21,10 @@ from tacita.engine.attack.flow_kernels import (
     Graph,
     Scratch,
     carry,
+    find_residual,
     link,
     make_query,
     maximise_move,
-    residual,
 )
 
 FREE_PATHS = 64
@@ -161,7 +161,10 @@ def find_cheapest_path(
         start = search.distance[side, node] + search.step / missing
         entry = graph.first[node]
         while entry != NONE:
-            if entry >> 1 != query.avoided and residual(graph, scratch, entry ^ side, query.level) >= need:
+            if (
+                entry >> 1 != query.avoided
+                and find_residual(graph, scratch, entry ^ side, query.level) >= need
+            ):
                 length = add_label(search, clock, side, graph.end[entry], start, entry)
                 if length < best:
                     best, meeting = length, graph.end[entry]
@@ -173,7 +176,7 @@ def find_cheapest_path(
                 break
             if hidden[entry >> 1]:
                 continue
-            room = residual(graph, scratch, entry ^ side, query.level)
+            room = find_residual(graph, scratch, entry ^ side, query.level)
             if room >= need:
                 far = start + cost / min(room, missing)
                 length = add_label(search, clock, side, graph.end[entry], far, entry)
@@ -218,7 +221,7 @@ def route_query(
             continue
         amount = missing
         for k in range(length):
-            amount = min(amount, residual(graph, scratch, scratch.path[k], query.level))
+            amount = min(amount, find_residual(graph, scratch, scratch.path[k], query.level))
         for k in range(length):
             arc = scratch.path[k] >> 1
             carry(scratch, scratch.path[k], amount)

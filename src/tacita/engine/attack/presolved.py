@@ -65,7 +65,7 @@ class PresolvedTable:
         """Return the presolved table of a model."""
         up, down = room(model.problem, OUTSIDER)
         matrix = model.problem.table.equations.matrix.astype(np.float64)
-        cells = np.flatnonzero(_remove_alone(matrix, _can_open(model) & ((up > 0) | (down > 0))))
+        cells = np.flatnonzero(_remove_alone(matrix, _find_openable_cells(model) & ((up > 0) | (down > 0))))
         position = np.full(up.size, -1)
         position[cells] = np.arange(cells.size)
         reduced = matrix[:, cells]
@@ -91,14 +91,14 @@ class PresolvedTable:
             self._rooms[attacker] = room(self.model.problem, attacker, self.cells)
         return self._rooms[attacker]
 
-    def windows_at(self, x: Floats) -> WindowsAtPoint:
+    def find_windows_at(self, x: Floats) -> WindowsAtPoint:
         """Return the windows that ``x`` opens."""
         share = np.zeros(len(self))
         switched = self.switch != NO_SWITCH
         share[switched] = np.clip(x[self.switch[switched]], 0.0, 1.0)
         return WindowsAtPoint(np.maximum(self.above.at(x), 0.0), np.maximum(self.below.at(x), 0.0), share)
 
-    def requirements_outside(self, requirements: Requirements) -> Cells:
+    def find_requirements_outside(self, requirements: Requirements) -> Cells:
         """Return the requirements on cells that can never move."""
         return np.flatnonzero(self.position[requirements.cell] < 0)
 
@@ -117,7 +117,7 @@ class WindowsAtPoint:
         """Return the windows of some cells."""
         return WindowsAtPoint(self.above[cells], self.below[cells], self.share[cells])
 
-    def capacities(self, up: Floats, down: Floats, level: float, most: float) -> tuple[Floats, Floats]:
+    def find_capacities(self, up: Floats, down: Floats, level: float, most: float) -> tuple[Floats, Floats]:
         """Return how far each cell can move up and down for an attacker, in levels, at most ``most`` each."""
         limit = most * level
         above = np.minimum(np.minimum(self.above, up), limit) + self.share * np.minimum(up, limit)
@@ -125,7 +125,7 @@ class WindowsAtPoint:
         return above / level, below / level
 
 
-def _can_open(model: Model) -> Mask:
+def _find_openable_cells(model: Model) -> Mask:
     """Return the cells of the table whose window some value of the variables opens."""
     switched = model.switch != NO_SWITCH
     opens = np.zeros(switched.size, dtype=bool)

@@ -54,7 +54,7 @@ class Requirements:
         """The requirements that count only when their switch is 1."""
         return np.asarray(self.switch != ALWAYS)
 
-    def required_shares(self, x: Floats) -> Floats:
+    def find_required_shares(self, x: Floats) -> Floats:
         """Return the share of its level that each requirement asks for: 1 unless it is conditional."""
         shares = np.ones(len(self))
         shares[self.conditional] = x[self.switch[self.conditional]]
@@ -99,7 +99,7 @@ def outsider_requirements(problem: Problem) -> Requirements:
     return _requirements_of(OUTSIDER, problem.against_everyone())
 
 
-def own_requirements(problem: Problem) -> Requirements:
+def list_own_requirements(problem: Problem) -> Requirements:
     """Return what must hold against insiders in cells where they have levels of their own."""
     insiders = problem.insiders
     return Requirements.of_levels(insiders.target_owner, insiders.targets, *insiders.levels)

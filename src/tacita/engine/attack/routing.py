@@ -74,12 +74,14 @@ class Routing:
         """
         presolved, requirements = self.support.presolved, self.requirements
         p, level = int(presolved.position[requirements.cell[k]]), float(requirements.level[k])
-        component = self.support.component_of(p)
+        component = self.support.find_component_of(p)
         if component is None:
             return None
         at, n = component.cells, component.cells.size
         room_up, room_down = presolved.room(int(requirements.attacker[k])) if room is None else room
-        most = np.concatenate(self.windows.of(at).capacities(room_up[at], room_down[at], level, self.most))
+        most = np.concatenate(
+            self.windows.of(at).find_capacities(room_up[at], room_down[at], level, self.most)
+        )
         allowed = np.isfinite(cost[at])
         most[np.tile(~allowed, 2)] = 0.0
         low, high = np.zeros(2 * n), most.copy()
@@ -92,7 +94,7 @@ class Routing:
         finite = np.where(allowed, cost[at], 0.0)
         faint = FAINT * max(float(finite.max(initial=0.0)), FAINT)
         spread = np.tile(finite + faint, 2) / np.clip(most, NARROW, 1.0)
-        session = self._session(int(self.support.component[p]), component)
+        session = self._open_session(int(self.support.component[p]), component)
         session.set_bounds(np.arange(2 * n), low, high)
         answer = session.minimise(spread, run)
         if answer.status is Ended.STOPPED and run.over:
@@ -104,7 +106,7 @@ class Routing:
         used = np.abs(change) > CARRIED
         return RoutedMove(at[used], change[used])
 
-    def _session(self, number: int, component: SupportComponent) -> Session:
+    def _open_session(self, number: int, component: SupportComponent) -> Session:
         """Return the solver session of a component, made on first use."""
         if number not in self._sessions:
             both = csc_array(hstack([component.matrix, -component.matrix]))
@@ -134,7 +136,7 @@ class WitnessStore:
         """Store the witness of a requirement, in place of an earlier one."""
         self._moves[k] = move
 
-    def move(self, k: int) -> RoutedMove:
+    def get_move(self, k: int) -> RoutedMove:
         """Return the witness of a requirement."""
         return self._moves[k]
 

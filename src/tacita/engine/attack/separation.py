@@ -97,7 +97,7 @@ class Separation:
 
     def protects(self, x: Floats) -> bool:
         """Return whether a candidate protects everything."""
-        if not self.presolved.model.admits(x) or any(row.slack(x) < -VIOLATION for row in self._pool):
+        if not self.presolved.model.admits(x) or any(row.compute_slack(x) < -VIOLATION for row in self._pool):
             return False
         return not self._find_failed(x, 1)
 
@@ -132,9 +132,9 @@ class Separation:
 
     def _make_attacks(self, x: Floats) -> list[Attacks]:
         """Return the attackers' programs at a point, once per lane."""
-        windows = self.presolved.windows_at(x)
+        windows = self.presolved.find_windows_at(x)
         support = find_support(self.presolved, windows)
-        about = self.requirements, self.requirements.required_shares(x), self._witnesses
+        about = self.requirements, self.requirements.find_required_shares(x), self._witnesses
         return [Attacks(support, windows, *about) for _ in range(self._lanes)]
 
     def _find_blocked(

@@ -50,7 +50,7 @@ class Support:
         self._cells_of = np.split(order, np.cumsum(np.bincount(self.component[cells], minlength=count))[:-1])
         self._components: dict[int, SupportComponent] = {}
 
-    def component_of(self, p: int) -> SupportComponent | None:
+    def find_component_of(self, p: int) -> SupportComponent | None:
         """Return the component of a cell, or None if the cell cannot move."""
         number = int(self.component[p])
         if number == NOWHERE:

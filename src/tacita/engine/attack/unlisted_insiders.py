@@ -93,7 +93,7 @@ class UnlistedInsiders:
             return find(k, (up[self.presolved.cells], down[self.presolved.cells]))
 
         each = (
-            search.make_witness(k, self._witnesses.move(k)) if fits[k] else find(k, None)
+            search.make_witness(k, self._witnesses.get_move(k)) if fits[k] else find(k, None)
             for k in range(len(requirements))
         )
         witnesses = [one for one in each if one is not None]

@@ -93,8 +93,8 @@ def _find_failing(model: Model, hidden: Mask, requirements: Requirements, run: R
     presolved = PresolvedTable.of(model)
     x = np.zeros(model.size)
     x[model.switch] = hidden
-    windows = presolved.windows_at(x)
-    shares = requirements.required_shares(x)
+    windows = presolved.find_windows_at(x)
+    shares = requirements.find_required_shares(x)
     attacks = Attacks(find_support(presolved, windows), windows, requirements, shares)
     return UnlistedInsiders(presolved, requirements, run).find_failing(attacks)
 
@@ -102,7 +102,7 @@ def _find_failing(model: Model, hidden: Mask, requirements: Requirements, run: R
 def _find_largest_pattern(model: Model, requirements: Requirements, run: Run) -> tuple[Mask, Cells]:
     """Return the largest pattern whose conditional levels hold, and the requirements that fail in it."""
     presolved = PresolvedTable.of(model)
-    outside = presolved.requirements_outside(requirements)
+    outside = presolved.find_requirements_outside(requirements)
     inside = np.setdiff1d(np.arange(len(requirements)), outside)
     hidden, forced = np.ones(len(presolved), dtype=bool), model.lower[presolved.switch] > 0
     patterns = make_patterns(presolved, requirements[inside], run)

@@ -88,7 +88,7 @@ class ReleaseSearch:
             known["incumbent"] = float(self.loss)
         self.run.report(phase, done, total, **known)
 
-    def solution(self) -> Solution:
+    def make_solution(self) -> Solution:
         """Return the incumbent with the bound.
 
         Raises

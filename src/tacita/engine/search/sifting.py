@@ -52,7 +52,7 @@ def sift(separation: Separation, search: ReleaseSearch) -> None:
             return
         restricted = replace(model, upper=np.where(active, search.upper, model.lower))
         presolved = PresolvedTable.of(restricted)
-        outside = presolved.requirements_outside(model.requirements)
+        outside = presolved.find_requirements_outside(model.requirements)
         if (~model.requirements.conditional[outside]).any():
             # The active cells alone cannot protect any more, though all cells together may.
             return
@@ -131,7 +131,7 @@ def _extend_row(
     level, raw = float(requirements.level[k]), np.zeros(len(full))
     up, down = full.room(int(requirements.attacker[k]))
     for limit in row.origin.blocked.limits:
-        c = _coefficients(full, small, requirements, k, limit)
+        c = _compute_coefficients(full, small, requirements, k, limit)
         raw += np.minimum(np.maximum(c, 0.0) * np.where(c > 0, up, 1.0), level) / level
         raw += np.minimum(np.maximum(-c, 0.0) * np.where(c < 0, down, 1.0), level) / level
     at = np.flatnonzero(raw)
@@ -148,7 +148,7 @@ def _extend_row(
     return CutRow(variables[~cover], value * scale, row.rhs)
 
 
-def _coefficients(
+def _compute_coefficients(
     full: PresolvedTable, small: PresolvedTable, requirements: Requirements, k: int, limit: Blocking
 ) -> Floats:
     """Return ``c = direction e_p + M' g`` for all cells of the full presolved table."""

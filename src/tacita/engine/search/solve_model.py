@@ -61,7 +61,7 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
         if search.closed or _find_unmeetable(presolved, search).size:
             # The variables that are not fixed cannot protect, so nothing is better than the incumbent.
             search.raise_bound(search.loss)
-            return search.solution()
+            return search.make_solution()
         separation = _make_separation(presolved, search)
     propose = Proposals(separation, search) if is_suppression else None
     root = Root(search, separation)
@@ -72,7 +72,7 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
     if not search.closed and not search.run.over:
         improve = None if propose is None else LocalSearch(search, propose)
         search_tree(search, separation, root, propose, improve)
-    return search.solution()
+    return search.make_solution()
 
 
 def _make_separation(presolved: PresolvedTable, search: ReleaseSearch) -> Separation:
@@ -96,13 +96,13 @@ def _finish_linear(search: ReleaseSearch, separation: Separation, root: Root) ->
         search.raise_bound(search.loss)
     elif not search.run.over and root.point.size and separation.protects(root.point):
         search.offer(root.point)
-    return search.solution()
+    return search.make_solution()
 
 
 def _find_unmeetable(presolved: PresolvedTable, search: ReleaseSearch) -> Cells:
     """Return the requirements on cells that can never move, of those that count in any case."""
     requirements = search.model.requirements
-    outside = presolved.requirements_outside(requirements)
+    outside = presolved.find_requirements_outside(requirements)
     switch = requirements.switch[outside]
     counts = switch < 0
     # A model may have no variables at all.
@@ -125,4 +125,4 @@ def _fix_immovable(presolved: PresolvedTable, search: ReleaseSearch) -> None:
             place=f"({model.problem.table.name(int(model.requirements.cell[wrong[0]]))})",
             remedy="Allow some of the cells around it to be hidden or changed.",
         )
-    search.upper[model.requirements.switch[presolved.requirements_outside(model.requirements)]] = 0.0
+    search.upper[model.requirements.switch[presolved.find_requirements_outside(model.requirements)]] = 0.0

@@ -59,7 +59,7 @@ def _find_missed_by_flows(
     screening = InsiderScreening(problem, np.arange(len(problem.insiders)))
     if not screening:
         return missing[0]
-    together = screening.joint_room(None)
+    together = screening.find_joint_room(None)
     common, own = everyone[~failed], screening.own
     common, own = common[find_failing(common, *together)], own[find_failing(own, *together)]
     limit = FAR * float(max(common.level.max(initial=1), own.level.max(initial=1)))

@@ -21,7 +21,7 @@ from tacita.methods.adjustment.integer.step_task import FARTHEST, StepTask
 from tacita.methods.adjustment.task import SideConstraints
 from tacita.solvers.highs import solve_mip
 from tacita.solvers.integer_pieces import Pieces
-from tacita.solvers.integer_programs import find_cheap_point, no_point_error
+from tacita.solvers.integer_programs import find_cheap_point, make_no_point_error
 from tacita.solvers.linear_program import IntegerProgram
 
 NEAR = 1
@@ -117,5 +117,5 @@ def _solve_with_side(
     )
     found = solve_mip(elastic, run, nodes=NODES)
     if not found.point.size and run.over:
-        raise no_point_error(run)
+        raise make_no_point_error(run)
     return found.point if found.point.size else None
