@@ -108,13 +108,13 @@ class Proof:
 
 
 def digest(content: dict[str, Any]) -> str:
-    """Return the SHA-256 of the content in one fixed way of writing it."""
+    """Return the SHA-256 of a certificate's content, its fields in one fixed way of writing them."""
     written = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(written.encode("ascii")).hexdigest()
 
 
 def statement(attackers: list[dict[str, Any]]) -> str:
-    """Return what a certificate with these attackers, their targets and levels proves, in a sentence."""
+    """Return the sentence that a certificate with these attackers, targets and levels proves."""
     cells = set()
     for attacker in attackers:
         levels = zip(*attacker["levels"], strict=True)
@@ -126,13 +126,13 @@ def statement(attackers: list[dict[str, Any]]) -> str:
 
 
 def outcome(proven: int, cells: int) -> str:
-    """Return what was checked in a sentence: pairs of sensitive cell and attacker, and cells of the table."""
+    """Return what the check of a certificate proved, in words: pairs of cell and attacker, and cells."""
     pairs = f"{proven:,} pair{'' if proven == 1 else 's'} of sensitive cell and attacker"
     return f"{pairs if proven else NOTHING}, {cells:,} cell{'' if cells == 1 else 's'}"
 
 
 def load(path: str) -> dict[str, Any]:
-    """Read a certificate; refuse what is not one."""
+    """Return the content of a certificate file; refuse a file that is none, or is too large to check."""
     with _open_file(path) as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES or data.count(b"[") > MOST_LISTS or data.count(b",") > MOST_ITEMS:
@@ -149,7 +149,7 @@ def load(path: str) -> dict[str, Any]:
 
 
 def _open_file(path: str) -> BinaryIO:
-    """Open a regular file. A pipe or device may never end."""
+    """Open a certificate or release that is a regular file: a pipe or device may never end."""
     try:
         if os.path.isfile(path):
             return open(path, "rb")
@@ -159,7 +159,7 @@ def _open_file(path: str) -> BinaryIO:
 
 
 def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of the file; refuse one that has a key twice."""
+    """Return a JSON object of the certificate as a dict; refuse one that has a key twice."""
     made: dict[str, Any] = {}
     for key, value in pairs:
         if key in made:
@@ -236,7 +236,7 @@ def _read_attackers(certificate: dict[str, Any], n: int, moves: int) -> list[Att
 
 
 def verify(certificate: dict[str, Any]) -> int:
-    """Check everything; return how many pairs of attacker and cell are proven, or raise with the reason."""
+    """Check a certificate; return its number of proven pairs of attacker and cell, or raise the reason."""
     try:
         return _verify(certificate)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
@@ -279,9 +279,9 @@ def _verify(certificate: dict[str, Any]) -> int:
 
 
 def _prove_insiders(proof: Proof, outsider: Attacker, insiders: list[Attacker], values: list[int]) -> int:
-    """Check the proofs against insiders: of their own targets, and of the outsider's where they attack those
-    too and could rule out the outsider's proof. Where that proof moves no cell that they know better, it
-    holds for them as well. A cell that they know exactly is no target.
+    """Return how many pairs of insider and cell the certificate proves, or raise: their own targets, and the
+    outsider's where they attack those too and could rule out the outsider's proof. Where that proof moves no
+    cell that they know better, it holds for them as well. A cell that they know exactly is no target.
     """
     movers: dict[int, list[int]] = {}
     users: dict[int, list[int]] = {}
@@ -312,7 +312,7 @@ def _prove_insiders(proof: Proof, outsider: Attacker, insiders: list[Attacker], 
 
 
 def _prove(proof: Proof, attacker: Attacker, rooms: Rooms, cell: int, levels: Levels) -> bool:
-    """Return whether a cell needs protection from an attacker; raise unless it is proven to have it."""
+    """Return whether a cell has levels against an attacker; raise unless the certificate proves them."""
     if not any(levels):
         return False
     where = f"cell ({proof.names[cell]}) against {attacker.name}"
@@ -330,8 +330,8 @@ def _prove(proof: Proof, attacker: Attacker, rooms: Rooms, cell: int, levels: Le
 
 
 def _check_move(proof: Proof, which: int, rooms: Rooms, cell: int, where: str) -> Fraction:
-    """Return how far a move carries the cell, after checking that the attacker cannot rule the move out; -1
-    is no move. ``rooms`` is how far the cells can go that this attacker knows better than the outsider.
+    """Return how far a move of the certificate carries the cell; refuse one that the attacker can rule out.
+    -1 is no move. ``rooms`` is how far the cells can go that this attacker knows better than the outsider.
     """
     if which == -1:
         return Fraction(0)
@@ -346,13 +346,13 @@ def _check_move(proof: Proof, which: int, rooms: Rooms, cell: int, where: str) -
 
 
 def _find_room(value: int, *known: Bounds) -> tuple[int, int]:
-    """Return how far below and above the truth a cell can be for someone who knows all these bounds."""
+    """Return how far below and above its true value a cell can be to someone who knows these bounds."""
     below = min((value - low for low, _ in known if low is not None), default=LARGEST)
     return below, min((high - value for _, high in known if high is not None), default=LARGEST)
 
 
 def _read_names(certificate: dict[str, Any]) -> list[str]:
-    """Return each cell's first name, after checking that rows of the release have names of their own."""
+    """Return each cell's first name in the certificate; refuse rows of the release that share a name."""
     columns = _check_texts(certificate["columns"], "the names of columns")
     cells = _check_list(certificate["cells"], "the cells", most=MOST_CELLS)
     named = [row for own in cells for row in _check_list(own, "the names of a cell")]
@@ -366,8 +366,8 @@ def _read_names(certificate: dict[str, Any]) -> list[str]:
 
 
 def _read_windows(certificate: dict[str, Any], names: list[str]) -> tuple[int, dict[int, Bounds]]:
-    """Return the smallest step between two values that a reader thinks possible, and the windows in the
-    table's units, after checking that marks and numbers of the release say no more than its windows.
+    """Return the smallest step between two possible values of a cell, and the certificate's window of each
+    cell in the table's units, after checking that marks and numbers of the release say no more.
     """
     decimals, finer = certificate["decimals"], certificate["release_decimals"]
     _check_integers([decimals, finer], "the decimals", low=0, high=MOST_DECIMALS)
@@ -393,7 +393,7 @@ def _read_windows(certificate: dict[str, Any], names: list[str]) -> tuple[int, d
 
 
 def _read_columns(equations: Any, values: list[int]) -> dict[int, list[tuple[int, int]]]:
-    """Return the equations of each cell with its coefficients, after checking that they hold."""
+    """Return each cell's equations with its coefficients; refuse a certificate where one does not hold."""
     columns: dict[int, list[tuple[int, int]]] = {}
     for j, equation in enumerate(_check_list(equations, "the equations", most=MOST_EQUATIONS)):
         what = f"equation {j + 1}"
@@ -448,7 +448,7 @@ def check_release(certificate: dict[str, Any], path: str) -> None:
 
 
 def release_lines(certificate: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the one release.csv that a verified certificate fits, and what each is about."""
+    """Yield each line of the one release.csv that a verified certificate fits, and what it is about."""
     places, notice = certificate["release_decimals"], certificate["notice"]
     names = [*map(escape, certificate["columns"]), *RELEASE, *(["notice"] if notice else [])]
     yield _csv_line(names), f"the header {','.join(names)}"
@@ -461,7 +461,7 @@ def release_lines(certificate: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def number(units: Bound, decimals: int) -> str:
-    """Return a number as releases write it: no exponent, no plus, no needless zeros; nothing for None."""
+    """Return a number as release.csv writes it: no exponent, no plus, no needless zeros; '' for None."""
     if units is None:
         return ""
     digits = str(abs(units)).rjust(decimals + 1, "0")
@@ -470,7 +470,7 @@ def number(units: Bound, decimals: int) -> str:
 
 
 def escape(text: str) -> str:
-    """Return a text that no spreadsheet runs as a formula: ``=1+1`` becomes ``'=1+1``, ``'=`` ``''=``."""
+    """Return a text of release.csv that no spreadsheet runs as a formula: ``=1+1`` becomes ``'=1+1``."""
     return f"'{text}" if RISKY.match(text) and not PLAIN_NUMBER.match(text) else text
 
 
@@ -480,7 +480,7 @@ def _csv_line(fields: list[str]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command; return its exit code."""
+    """Check a certificate, and a release.csv if one is named; return the exit code of the command."""
     if not 1 <= len(arguments) <= 2:
         print("usage: verify.py certificate.json [release.csv]", file=sys.stderr)
         return 1

@@ -68,7 +68,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """The bits in words."""
+        """The verdict of the audit on this cell and attacker in words: ``safe``, or all that is wrong."""
         return describe_bits(self.bits)
 
 
@@ -91,19 +91,19 @@ class Audit(Framed):
 
     @property
     def releases(self) -> tuple[Release, ...]:
-        """All releases that were judged together, the newest last."""
+        """All releases that this audit judged together, the newest last."""
         return (*self.earlier, self.release)
 
     @cached_property
     def worst(self) -> Units:
-        """Bits per sensitive cell, all attackers together, in the order of ``problem.sensitive``."""
+        """The audit's verdict bits per cell of ``problem.sensitive``, all attackers together."""
         together = np.zeros(len(self.problem.table), dtype=np.int64)
         for own in self.answers:
             np.bitwise_or.at(together, own.cells, own.bits)
         return together[self.problem.sensitive]
 
     def verdicts(self, levels: AttackerLevels) -> Units:
-        """Return the bits of each target of one attacker."""
+        """Return the audit's verdict bits of one attacker's targets, in the order of ``levels.cells``."""
         known = np.zeros(len(self.problem.table), dtype=np.int64)
         for own in self.answers:
             if own.insider is None or own.insider is levels.insider:
@@ -120,8 +120,8 @@ class Audit(Framed):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Sensitive cells by verdict: ``safe`` by the inequalities, ``proven`` by exact moves, ``unsafe``,
-        ``exact``.
+        """Numbers of sensitive cells by verdict: ``safe`` by the inequalities, ``proven`` by exact moves,
+        ``unsafe``, ``exact``; ``checked`` are all.
         """
         worst = self.worst
         return {
@@ -134,7 +134,7 @@ class Audit(Framed):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What is assumed of readers besides the windows of all releases that were judged, in words."""
+        """What the audit assumes of readers besides the windows of all releases it judged, in words."""
         judged = (*self.problem.already_published, *self.releases)
         alone = [release.alone for release in judged if release.alone] if len(judged) > 1 else []
         together = [f"assuming that readers of several releases do not know {what}" for what in alone]
@@ -142,9 +142,8 @@ class Audit(Framed):
 
     @property
     def verdict(self) -> str:
-        """The result in a sentence, which names the attackers that were considered, what is assumed of
-        readers besides the windows, the exempt cells, and how many releases
-        were judged together.
+        """The result of the audit in a sentence, which names the attackers that were considered, what is
+        assumed of readers besides the windows, the exempt cells, and how many releases were judged together.
         """
         assumed = dict.fromkeys(self.assumptions)
         judged = len(self.releases) + len(self.problem.already_published)
@@ -153,7 +152,7 @@ class Audit(Framed):
         return "; ".join(filter(None, (self._describe_counts(), *notes)))
 
     def _describe_counts(self) -> str:
-        """Return how many cells are safe, unsafe and so on, and against whom, in words."""
+        """Return how many sensitive cells the audit found safe, unsafe and so on, and against whom."""
         n = self.counts
         if not n["checked"]:
             return NOTHING_CHECKED
@@ -177,7 +176,7 @@ class Audit(Framed):
         return f"Audit({self.verdict})"
 
     def _repr_html_(self) -> str:
-        """Return the verdict and the first cells that are not proven safe, as notebooks show them."""
+        """Return the verdict and the first cells that are not proven safe, as HTML for notebooks."""
         found = islice(self.findings(only_unsafe=True), MOST_ROWS)
         rows = [(finding.name, finding.attacker, finding.verdict) for finding in found]
         left = sum(int((own.bits != 0).sum()) for own in self.answers) - len(rows)
@@ -186,8 +185,9 @@ class Audit(Framed):
         )
 
     def to_arrow(self) -> pa.Table:
-        """Return one row per sensitive cell and attacker: codes, ``attacker``, ``verdict``, and how far
-        ``below`` and ``above`` the true value (at least) the cell can be to them. For internal use.
+        """Return a table with the audit's verdict per sensitive cell and attacker: codes, ``attacker``,
+        ``verdict``, how far ``below`` and ``above`` the true value (at least) the cell can be to them. For
+        internal use.
 
         Rows of insiders are there only where they differ from the outsider's, as in :meth:`findings`.
         """
@@ -203,8 +203,8 @@ class Audit(Framed):
         return make_arrow_table(codes_to_arrow(table.structure, cells), columns)
 
     def findings(self, only_unsafe: bool = False) -> Iterator[Finding]:
-        """Yield one verdict per sensitive cell and attacker; those of insiders only where they differ from
-        the outsider's.
+        """Yield the audit's verdict on each pair of sensitive cell and attacker; those of insiders only where
+        they differ from the outsider's.
         """
         structure = self.problem.table.structure
         for own in self.answers:
@@ -215,7 +215,7 @@ class Audit(Framed):
 
 
 def audit(problem: Problem, release: Release | Sequence[Release], run: Run | None = None) -> Audit:
-    """Judge a release, whatever made it, or several together.
+    """Return the verdict on every sensitive cell and attacker for a release, or several judged together.
 
     Several releases are one release to a reader, who knows of each cell what all of them say.
 
@@ -253,7 +253,7 @@ def audit(problem: Problem, release: Release | Sequence[Release], run: Run | Non
 
 
 def refuse_breached(problem: Problem, run: Run | None = None) -> None:
-    """Raise if earlier releases alone, with the sums of the table, tell more of a cell than its levels allow.
+    """Raise if the audit finds that earlier releases alone tell more of a cell than its levels allow.
 
     Hiding more never tells an attacker more, so some release meets the levels if and only if the one meets
     them that hides every cell.
@@ -282,8 +282,8 @@ def refuse_breached(problem: Problem, run: Run | None = None) -> None:
 def find_allowed_moves(
     problem: Problem, releases: Release | Sequence[Release], insider: Insider | None = None
 ) -> tuple[Units, Units]:
-    """Return how far below (negative) and above the truth an attacker can think each cell to be, in steps of
-    the table's unit.
+    """Return how far below (negative) and above the truth an attacker can think each cell to be in an audit,
+    in steps of the table's unit.
 
     Bounds are rounded towards the truth, which never calls an unsafe cell safe.
     """
@@ -296,7 +296,7 @@ def find_allowed_moves(
 
 
 def list_releases(releases: object) -> tuple[Release, ...]:
-    """Return the releases that are judged together, the newest last; refuse anything else."""
+    """Return the releases that an audit judges together, the newest last; refuse anything else."""
     listed = tuple(releases) if isinstance(releases, list | tuple) else (releases,)
     if wrong := [other for other in listed if not isinstance(other, Release)]:
         raise ReleaseError(
@@ -310,7 +310,7 @@ def list_releases(releases: object) -> tuple[Release, ...]:
 
 
 def describe_exempt(problem: Problem) -> str:
-    """Return how many cells were declared safe by hand and would be sensitive otherwise; empty for none."""
+    """Return a note for the verdict on how many sensitive cells are exempt by hand; empty for none."""
     exempt = int(problem.exempt.sum())
     hit = "that a rule or a mark hits is" if exempt == 1 else "that rules or marks hit are"
     return f"{pluralize(exempt, 'cell')} {hit} exempt by hand" if exempt else ""

@@ -22,7 +22,7 @@ FEW_INSIDERS = 5
 
 
 def audit_block(task: BlockTask) -> BlockResult:
-    """Return the verdicts on the targets of all attackers of a block, with the moves that prove them."""
+    """Return the audit's verdicts on all attackers' targets in a block, with the moves that prove them."""
     examiner = Examiner(task)
     examiner.judge_all(OUTSIDER, task.common)
     people = np.unique(np.concatenate([task.insiders.who, task.insiders.own_who]))
@@ -44,7 +44,7 @@ class _BlockInsiders:
         self._spared = np.unique(insiders.spared * self.n + insiders.spared_columns)
 
     def judge_all(self) -> None:
-        """Judge the targets of insiders that the outsider's proofs do not decide."""
+        """Add the audit's verdicts on targets of insiders that the outsider's proofs do not decide."""
         who, target = self._find_unproven()
         if self._prove_jointly(target):
             who, target = self._find_unproven()
@@ -60,7 +60,7 @@ class _BlockInsiders:
             self.examiner.leave(tight)
 
     def _find_ruled_out(self, moves: Cells) -> Cells:
-        """Return pairs ``insider * size + move`` where an insider can rule out a move, ascending."""
+        """Return pairs ``insider * size + move`` where an insider can rule out the move, ascending."""
         number, columns, below, above = self.examiner.pool.list_changes()
         used = np.isin(number, moves)
         who, move = self._bounds.find_ruled_out(number[used], columns[used], below[used], above[used])
@@ -91,7 +91,7 @@ class _BlockInsiders:
         return who[attack], target[attack]
 
     def _prove_jointly(self, target: Cells) -> bool:
-        """Search for proofs that no insider can rule out, for targets whose proof several can; return whether
+        """Replace proofs that several insiders can rule out by proofs that none of them can; return whether
         any was found.
         """
         proof, found = self.examiner.result.verdicts[0], False
@@ -120,15 +120,15 @@ class _BlockInsiders:
         return found
 
     def _find_joint_bounds(self, rows: Mask) -> tuple[Units, Units]:
-        """Return the bounds of someone who knows everything in some rows of the insiders' knowledge."""
+        """Return the bounds, in the audited block, of someone who knows all that some rows say."""
         low, high, insiders = self.task.low.copy(), self.task.high.copy(), self.insiders
         np.maximum.at(low, insiders.columns[rows], insiders.low[rows])
         np.minimum.at(high, insiders.columns[rows], insiders.high[rows])
         return low, high
 
     def _judge_own_targets(self) -> Cells:
-        """Judge insiders' own targets whose levels the outsider's moves prove too; return the rows of
-        ``own_targets`` that are left.
+        """Add verdicts on insiders' own targets whose levels the outsider's moves prove too; return the rows
+        of ``own_targets`` that are left.
         """
         insiders, proof, moves = self.insiders, self.examiner.result.verdicts[0], self.examiner.pool.moves
         own, columns = insiders.own_targets, self.task.common.columns
@@ -159,7 +159,7 @@ class _BlockInsiders:
 
 
 def _count_steps(moves: list[tuple[Cells, Units, int]], move: int, column: int, sign: int) -> int:
-    """Return the integer steps by which a move (-1: none) takes a column in a direction, rounded down."""
+    """Return the integer steps, rounded down, a proving move (-1: none) takes a cell in a direction."""
     if move < 0:
         return 0
     columns, numerators, denominator = moves[move]

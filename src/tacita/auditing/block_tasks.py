@@ -50,7 +50,7 @@ class Targets:
     sliding: Units
 
     def take(self, at: Cells | slice) -> Targets:
-        """Return some of the targets."""
+        """Return some of the cells that an attacker has in a block of the audit, with their levels."""
         return Targets(self.columns[at], self.lower[at], self.upper[at], self.sliding[at])
 
     def __add__(self, other: Targets) -> Targets:
@@ -84,7 +84,7 @@ class InsiderKnowledge:
     spared_columns: Cells
 
     def find_rows_of(self, who: int) -> slice:
-        """Return the rows of one insider's bounds."""
+        """Return the slice of rows that hold one insider's bounds in a block of the audit."""
         return slice(*np.searchsorted(self.who, [who, who + 1]))
 
 
@@ -157,7 +157,7 @@ class AuditPlan:
             self.column_of[block.cells] = np.arange(block.cells.size)
 
     def make_tasks(self, run: Run) -> list[BlockTask]:
-        """Return one task per block that has targets."""
+        """Return the tasks of the audit, one per block of the region that has targets."""
         common = self.problem.against_everyone()
         order, edges = self._sort_by_block(common.cells)
         levels = np.array([common.lower, common.upper, common.sliding])
@@ -171,17 +171,17 @@ class AuditPlan:
         return tasks
 
     def _sort_by_block(self, cells: Cells) -> tuple[Cells, Cells]:
-        """Return positions in the order of the blocks of their cells, and where each block begins."""
+        """Return the positions of cells sorted by block of the region, and where each block begins."""
         where = self.block_of[cells]
         order = np.argsort(where, kind="stable")
         return order, np.searchsorted(where[order], np.arange(len(self.blocks) + 1))
 
     def _make_targets(self, cells: Cells, levels: Units) -> Targets:
-        """Return cells of one block as targets, with levels in steps, rounded up."""
+        """Return cells of one block as targets of the audit, with levels in steps, rounded up."""
         return Targets(self.column_of[cells], *(-(-level // self.problem.table.unit) for level in levels))
 
     def _list_knowledge(self) -> Iterator[InsiderKnowledge]:
-        """Yield, block by block, what insiders know better than the outsider and their own targets."""
+        """Yield, block by block, what insiders know better than the outsider, and their own targets."""
         insiders, table = self.problem.insiders, self.problem.table
         cells, truth = insiders.cells, table.units[insiders.cells]
         low = np.maximum(self.low[cells], to_steps(insiders.lower, truth, table.unit, up=False))
@@ -213,7 +213,7 @@ class AuditPlan:
             )
 
     def combine(self, results: Sequence[BlockResult]) -> tuple[tuple[Answers, ...], tuple[Move, ...]]:
-        """Return the answers of all attackers, the outsider's first, and the moves that prove them.
+        """Return the audit's answers per attacker, the outsider first, and the moves that prove them.
 
         Targets outside every block cannot move and are disclosed.
         """
@@ -238,7 +238,7 @@ class AuditPlan:
         return tuple(answers), tuple(moves)
 
     def _judge_immovable(self) -> tuple[Cells, Cells, Units, Floats, Floats, Cells, Cells]:
-        """Return the verdicts on targets that cannot move, as columns."""
+        """Return the audit's verdicts, as columns, on targets in no block: their values are disclosed."""
         common, insiders = self.problem.against_everyone(), self.problem.insiders
         who = np.concatenate([np.full(common.cells.size, OUTSIDER), insiders.target_owner])
         cells = np.concatenate([common.cells, insiders.targets])
@@ -251,8 +251,8 @@ class AuditPlan:
 
 
 def to_steps(bound: Units, truth: Units, unit: int, up: bool) -> Units:
-    """Return the distance of a bound from the truth in steps of ``unit``, rounded towards the truth; infinite
-    bounds stay.
+    """Return how many steps each bound of an audit is from the true value, rounded towards the truth;
+    infinite bounds stay.
     """
     infinite = np.abs(bound) >= UNBOUNDED
     distance = np.where(infinite, 0, bound - truth)
@@ -260,5 +260,5 @@ def to_steps(bound: Units, truth: Units, unit: int, up: bool) -> Units:
 
 
 def describe_bits(bits: int) -> str:
-    """Return ``safe``, or everything that is wrong, the worst first."""
+    """Return the verdict bits of an audit in words: ``safe``, or all that is wrong, the worst first."""
     return ", ".join(word for bit, word in BIT_NAMES.items() if bits & bit) or "safe"

@@ -47,7 +47,7 @@ FIRST_VERSION = {
 
 
 def certify(audit: Audit) -> dict[str, Any]:
-    """Return the certificate of an audit that found everything safe and proven.
+    """Return the certificate of an audit that found everything safe and proven, as a dict for JSON.
 
     Its ``statement`` says what it proves; where nothing was sensitive, that it proves nothing. Of releases
     that were judged together it is that of the newest, to attackers who know what the others say.
@@ -72,7 +72,7 @@ def certify(audit: Audit) -> dict[str, Any]:
 
 
 def describe_case(problem: Problem, earlier: Sequence[Release] = ()) -> dict[str, Any]:
-    """Return what a certificate says about the case: table, attackers who also have ``earlier`` releases,
+    """Return the fields of a certificate about the case: table, attackers who also have ``earlier`` releases,
     levels.
     """
     table, equations = problem.table, problem.table.equations
@@ -92,7 +92,7 @@ def describe_case(problem: Problem, earlier: Sequence[Release] = ()) -> dict[str
 
 
 def describe_release(problem: Problem, release: Release) -> dict[str, Any]:
-    """Return what a certificate says about the release: marks, windows, numbers shown and notice.
+    """Return the fields of a certificate about the release: marks, windows, numbers shown and notice.
 
     Numbers have as few decimals as they need, but not fewer than the table.
     """
@@ -161,13 +161,13 @@ def _mismatch_error(of: str, difference: str) -> CertificateError:
 
 
 def dump(certificate: dict[str, Any]) -> str:
-    """Return the certificate as text."""
+    """Return the certificate as JSON text, as it is written to a file."""
     return json.dumps(certificate, separators=(",", ":"))
 
 
 def _describe_rows(structure: Structure) -> dict[str, Any]:
-    """Return how release files name cells: the columns that do, for each cell the fields of the rows that
-    show it, and which cell each row of the file shows.
+    """Return the fields of a certificate on how release files name cells: the columns that do, for each cell
+    the fields of the rows that show it, and which cell each row of the file shows.
     """
     if structure.labels:
         names = [[[label]] for label in structure.labels]
@@ -191,7 +191,7 @@ def _describe_rows(structure: Structure) -> dict[str, Any]:
 
 
 def _describe_outsider(problem: Problem, earlier: Sequence[Release]) -> dict[str, Any]:
-    """Return what a certificate says about the outsider."""
+    """Return the certificate's entry of the outsider: bounds per cell, targets and levels."""
     levels = problem.against_everyone()
     lower, upper = problem.outsider.lower, problem.outsider.upper
     if earlier:
@@ -207,7 +207,7 @@ def _describe_outsider(problem: Problem, earlier: Sequence[Release]) -> dict[str
 
 
 def _describe_insiders(insiders: InsiderList) -> Iterator[dict[str, Any]]:
-    """Yield what a certificate says about each insider."""
+    """Yield the certificate's entry of each insider: bounds, targets and levels."""
     cells, targets, others = insiders.cells.tolist(), insiders.targets.tolist(), insiders.others.tolist()
     lower, upper = _list_bounds(insiders.lower), _list_bounds(insiders.upper)
     levels = insiders.levels.tolist()
@@ -225,8 +225,8 @@ def _describe_insiders(insiders: InsiderList) -> Iterator[dict[str, Any]]:
 
 
 def _describe_proof(audit: Audit) -> dict[str, Any]:
-    """Return per attacker the claims ``[cell, up move, down move]``, an insider's only where the outsider's
-    do not prove their levels, and the moves that claims use.
+    """Return the certificate's moves, and its claims ``[cell, up move, down move]`` per attacker, an
+    insider's only where the outsider's do not prove their levels.
     """
     claims: list[list[list[int]]] = [[] for _ in audit.problem.attackers]
     for own in audit.answers:
@@ -244,5 +244,5 @@ def _describe_proof(audit: Audit) -> dict[str, Any]:
 
 
 def _list_bounds(units: Units) -> list[int | None]:
-    """Return bounds as integers, None where there is none."""
+    """Return bounds of cells as a certificate writes them: integers, None where there is none."""
     return [None if abs(u) >= UNBOUNDED else u for u in units.tolist()]

@@ -48,16 +48,16 @@ class Deduction(Framed):
 
     @property
     def known(self) -> Mask:
-        """Whether a single value is possible, for each of ``cells``."""
+        """Whether an attacker can deduce the exact value of the cell, for each of ``cells``."""
         return np.asarray(self.low == self.high)
 
     def to_arrow(self) -> pa.Table:
-        """Return one row per requested hidden cell: codes, ``low``, ``high``, ``known``."""
+        """Return a table of the deduced interval per hidden cell: codes, ``low``, ``high``, ``known``."""
         columns = {"low": self.low, "high": self.high, "known": self.known}
         return make_arrow_table(codes_to_arrow(self.structure, self.cells), columns)
 
     def of(self, cell: int) -> tuple[float, float]:
-        """Return the interval of one requested hidden cell."""
+        """Return the deduced interval (low, high) of one requested hidden cell, in plain numbers."""
         found = np.flatnonzero(self.cells == cell)
         if found.size == 0:
             fault = f"not among the hidden cells that were asked for: there are {len(self):,} of them"
@@ -105,7 +105,7 @@ def expose(
     integer: bool = False,
     run: Run | None = None,
 ) -> Deduction:
-    """Return what anyone can deduce from a release, without the true table.
+    """Return the interval that anyone can deduce for each hidden cell of a release, without the true table.
 
     Parameters
     ----------
@@ -142,14 +142,14 @@ def expose(
 
 
 def _to_values(units: Floats, decimals: int) -> Floats:
-    """Return units as values, rounded to the digits that a solver gets right."""
+    """Return ends of intervals in units as plain numbers, rounded to what a solver gets right."""
     return np.round(units, SOLVER_DIGITS) / 10.0**decimals + 0.0
 
 
 def _find_ends(
     equations: Equations, rhs: Units, low: Units, high: Units, requested: Mask, integer: bool, run: Run
 ) -> tuple[Floats, Floats]:
-    """Return the smallest and largest value of each requested cell; other entries are bounds."""
+    """Return the ends of the deduced interval of each requested cell; other entries are bounds."""
     least, most = low.astype(np.float64), high.astype(np.float64)
     questions = [
         ExtremeQuestion(block, low[block.cells], high[block.cells], integer, columns, run)
@@ -165,7 +165,7 @@ def _find_ends(
 
 
 def _determine_cells(structure: Structure, low: Units, high: Units, unit: int) -> tuple[Units, Units]:
-    """Return the bounds with the values of cells that are alone in an equation, repeatedly."""
+    """Return each cell's bounds after deducing the values of cells alone in an equation, repeatedly."""
     low, high = low.copy(), high.copy()
     equations = structure.equations
     rows, cells, coefficients = equations.row_of_entry, equations.cells, equations.coefficients

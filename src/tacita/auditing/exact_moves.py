@@ -32,13 +32,13 @@ class Move:
     denominator: int = 1
 
     def at(self, cell: int) -> Fraction:
-        """Return the change of one cell."""
+        """Return by how many steps a proving move changes one cell, as an exact fraction."""
         found = np.flatnonzero(self.cells == cell)
         return Fraction(int(self.changes[found[0]]), self.denominator) if found.size else Fraction(0)
 
 
 def snap(matrix: csr_array, low: Units, high: Units, point: Floats) -> tuple[Units, int] | None:
-    """Return the exact move that a float point approximates, as numerators and denominator, or None.
+    """Return a solver's point as an exact move for the audit, numerators and denominator, or None.
 
     Common denominators are tried from 1 up; only what satisfies ``M z = 0`` and ``low <= z <= high`` in
     integers is accepted.
@@ -59,7 +59,9 @@ def snap(matrix: csr_array, low: Units, high: Units, point: Floats) -> tuple[Uni
 
 
 def is_move(matrix: csr_array, low: Units, high: Units, numerators: Units, denominator: int) -> bool:
-    """Return whether ``z = numerators / denominator`` has ``M z = 0`` and ``low <= z <= high``, exactly."""
+    """Return whether ``z = numerators / denominator`` is a move of the audit, in exact arithmetic: ``M z =
+    0``, ``low <= z <= high``.
+    """
     largest_sum = int(np.abs(numerators).max(initial=0)) * int(abs(matrix).sum(axis=1).max(initial=0))
     if largest_sum >= 2**63:
         # Beyond 64 bits a sum could wrap around to zero.
@@ -76,7 +78,7 @@ def is_move(matrix: csr_array, low: Units, high: Units, numerators: Units, denom
 def recover_vertex(
     matrix: csr_array, low: Units, high: Units, point: Floats, given: Mapping[int, int] | None = None
 ) -> tuple[Units, int] | None:
-    """Return the exact move near a float vertex, by elimination with fractions, or None.
+    """Return a solver's vertex as an exact move for the audit, by elimination with fractions, or None.
 
     Cells in ``given`` take their amount, those at zero or at a bound stay there, and the equations determine
     the others. This finds denominators that are too large to guess; its size is limited, as fractions are
@@ -103,7 +105,7 @@ def recover_vertex(
 
 
 def _eliminate(matrix: csr_array, value: list[Fraction], unknown: set[int]) -> dict[int, Fraction] | None:
-    """Return the values of the unknown columns that satisfy all equations, or None if there are none."""
+    """Return the exact changes of unknown cells that complete a move of the audit, or None without any."""
     rows: list[tuple[dict[int, Fraction], Fraction]] = []
     for r in range(matrix.shape[0]):
         span = slice(matrix.indptr[r], matrix.indptr[r + 1])
@@ -169,7 +171,7 @@ class MovePool:
         self._entries, self._listed = np.zeros((4, 0), dtype=np.int64), 0
 
     def add(self, numerators: Units, denominator: int) -> None:
-        """Add a move that the current attacker cannot rule out."""
+        """Add an exact move that the current attacker cannot rule out to the audit's pool."""
         moved = np.flatnonzero(numerators)
         number = len(self.moves)
         self.moves.append((moved, numerators[moved], denominator))
@@ -184,14 +186,14 @@ class MovePool:
             self._under.setdefault(column, []).append((number, int(numerators[column])))
 
     def enter(self, low: Units, high: Units) -> None:
-        """Ignore moves outside the bounds of an insider, given for every column, until :meth:`leave`."""
+        """Ignore moves of the audit outside an insider's bounds, given per column, until :meth:`leave`."""
         number, columns, below, above = self.list_changes()
         outside = (below < low[columns]) | (above > high[columns])
         self._ruled_out = set(number[outside].tolist())
 
     def list_changes(self) -> tuple[Cells, Cells, Units, Units]:
-        """Return every change of every move: the number of the move, the column, and the integers below and
-        above the change.
+        """Return every change of every move of the audit as columns: the number of the move, the block's
+        column, and the integers below and above the change.
         """
         new = []
         for number in range(self._listed, len(self.moves)):
@@ -204,11 +206,11 @@ class MovePool:
         return number_of, columns, below, above
 
     def leave(self) -> None:
-        """Return to the outsider, for whom all moves count."""
+        """Let all moves of the audit count again, as they do for the outsider."""
         self._ruled_out = set()
 
     def find_best(self, column: int, sign: int) -> tuple[Fraction, int]:
-        """Return how far some move takes the column, and the number of the move (-1: none)."""
+        """Return how many steps the audit's best move takes a column, and its number (-1: none)."""
         number = int(self._best[sign][1][column])
         if number < 0:
             return Fraction(0), -1

@@ -48,7 +48,7 @@ class Reach:
 
     @property
     def claimed(self) -> float:
-        """The larger of the proven steps and the solver's optimum."""
+        """How many steps the target can move, as the solver claims or a move proves, whichever is more."""
         return float(self.proven) if self.optimum is None else max(self.optimum, float(self.proven))
 
 
@@ -91,28 +91,28 @@ class Examiner:
             by[proven[levels[proven] == 0]] = -1
 
     def enter(self, tight: Cells, low: Units, high: Units) -> None:
-        """Switch to an attacker for whom some columns have tighter bounds."""
+        """Audit from now on for an insider, to whom some columns have tighter bounds."""
         if tight.size:
             self.low[tight], self.high[tight] = low, high
             self._update_session_bounds(tight)
             self.pool.enter(self.low, self.high)
 
     def leave(self, tight: Cells) -> None:
-        """Switch back to the outsider."""
+        """Audit for the outsider again, after an insider to whom some columns had tighter bounds."""
         if tight.size:
             self.low[tight], self.high[tight] = self.task.low[tight], self.task.high[tight]
             self._update_session_bounds(tight)
             self.pool.leave()
 
     def _update_session_bounds(self, columns: Cells) -> None:
-        """Pass new bounds of some columns to the solver."""
+        """Pass the audited attacker's bounds of some columns to the solver."""
         if self._session is not None:
             self._session.set_bounds(
                 columns, self._floats(self.low[columns]), self._floats(self.high[columns])
             )
 
     def judge_all(self, who: int, targets: Targets) -> None:
-        """Judge all targets of the current attacker and add the verdicts to the result."""
+        """Judge all targets of the current attacker and add the verdicts to the result of the audit."""
         self._prove_jointly(targets)
         n = targets.columns.size
         bits, below, above = np.zeros(n, np.int64), np.zeros(n), np.zeros(n)
@@ -127,7 +127,7 @@ class Examiner:
         )
 
     def judge(self, targets: Targets, t: int) -> tuple[int, Reach, Reach]:
-        """Return the bits of one target, and how far it can move down and up."""
+        """Return the verdict bits of one target of the audit, and how far it can move down and up."""
         p, sliding = int(targets.columns[t]), int(targets.sliding[t])
         lower, upper = int(targets.lower[t]), int(targets.upper[t])
         far = max(lower, upper, sliding, 1)
@@ -141,7 +141,7 @@ class Examiner:
         return _find_bits(down, up, lower, upper, sliding, self.task.integer), down, up
 
     def _prove_jointly(self, targets: Targets) -> None:
-        """Add moves to the pool that prove many targets at once, where there are many."""
+        """Add moves to the audit's pool that prove many targets' levels at once, where there are many."""
         if targets.columns.size < MANY or not is_flat(self._columns):
             return
         matrix = self.task.block.matrix
@@ -168,15 +168,15 @@ class Examiner:
                 gained = 1 - left.size / before
 
     def _find_unreached(self, columns: Cells, levels: Units, sign: int) -> Cells:
-        """Return which columns no move of the pool takes as far as their levels."""
+        """Return the positions of columns that no move of the audit takes as far as their levels."""
         pairs = zip(columns.tolist(), levels.tolist(), strict=True)
         return np.flatnonzero([self.pool.find_best(p, sign)[0] < level for p, level in pairs])
 
     # ------------------------------------------------------------------ one direction of one target
 
     def _find_reach(self, p: int, sign: int, level: int, far: int, before: Reach | None = None) -> Reach:
-        """Return the reach of a target: a proven move of at least ``level``, or the furthest with the
-        solver's optimum.
+        """Return how far a target of the audit can move in one direction: a proven move of at least
+        ``level``, or the furthest with the solver's optimum.
 
         A target that can move without bound is moved by ``far``.
         """
@@ -199,8 +199,8 @@ class Examiner:
         return Reach(best.proven, best.move, optimum, fractional)
 
     def _maximise(self, p: int, sign: int, far: int) -> float:
-        """Return the solver's optimum in steps, NaN without an answer; the vertex goes into the pool if it
-        can be made exact.
+        """Return how many steps a target can move by the audit's linear program, NaN without an answer; the
+        vertex goes into the pool if it can be made exact.
         """
         answer = self._solve_extreme(p, sign)
         unbounded = answer.status is Ended.UNBOUNDED
@@ -214,8 +214,8 @@ class Examiner:
         return float("inf") if unbounded else sign * answer.value * self.scale
 
     def _add_short_move(self, p: int, sign: int, level: int) -> bool:
-        """Add a move of few cells to the pool, if there is one; return whether only fractional ones exist
-        where cells are counts.
+        """Add a move of few cells that proves a level to the audit's pool, if there is one; return whether
+        only fractional ones exist where cells are counts.
         """
         if self.task.run.over:
             return False
@@ -237,7 +237,7 @@ class Examiner:
         return status is Ended.INFEASIBLE
 
     def _prove_sliding_level(self, p: int, sliding: int, up: Reach, down: Reach) -> tuple[Reach, Reach]:
-        """Return reaches up and down that are together as wide as the sliding level, as far as possible."""
+        """Return how far a target can move up and down, proven as wide as the sliding level if possible."""
         up = self._extend(p, 1, int(min(up.claimed, sliding)), up)
         down = self._extend(p, -1, ceil(sliding - up.proven), down)
         if up.proven + down.proven < sliding:
@@ -245,7 +245,7 @@ class Examiner:
         return up, down
 
     def _extend(self, p: int, sign: int, level: int, before: Reach) -> Reach:
-        """Return the reach after a short move of ``level``, if the solver claims that there is one."""
+        """Return a target's reach after a short move of ``level``, if the solver claims there is one."""
         if not before.proven < level <= before.claimed:
             return before
         fractional = self._add_short_move(p, sign, level)
@@ -253,8 +253,8 @@ class Examiner:
         return replace(before, proven=best.proven, move=best.move, fractional=fractional)
 
     def _reach_optimum(self, p: int, sign: int, before: Reach) -> Reach:
-        """Return the reach after proving the optimum itself: by an integer program for counts, else by
-        elimination.
+        """Return the reach of a target after proving the optimum itself: by an integer program for counts,
+        else by elimination.
         """
         fractional = False
         if self.task.integer:
@@ -275,7 +275,7 @@ class Examiner:
         return Reach(*self.pool.find_best(p, sign))
 
     def _find_integer_move(self, p: int, sign: int, level: int) -> tuple[Ended, Units | None]:
-        """Return how an integer program for a move of at least ``level`` ended, and the move or None."""
+        """Return how the audit's integer program for a move of ``level`` ended, and the move or None."""
         low, high = self.low.copy(), self.high.copy()
         if sign > 0:
             low[p] = level
@@ -284,7 +284,7 @@ class Examiner:
         return self._solve_integer(low, high, p, -sign)
 
     def _solve_integer(self, low: Units, high: Units, p: int, sign: int) -> tuple[Ended, Units | None]:
-        """Return how the program of the furthest integer move of ``p`` ended, and the move or None."""
+        """Return how the audit's integer program for the furthest move ended, and the move or None."""
         self.result.programs += 1
         answer = Session(self._make_program(low, high).in_integers()).find_extreme(p, sign, self.task.run)
         if answer.status is not Ended.OPTIMAL:
@@ -293,14 +293,14 @@ class Examiner:
         return answer.status, exact[0] if exact is not None and exact[1] == 1 else None
 
     def _solve_extreme(self, p: int, sign: int) -> Answer:
-        """Return the furthest move of ``p`` in floats, unless the time is over."""
+        """Return the furthest move of target ``p`` by the audit's linear program, if time is left."""
         if self.task.run.over:
             return Answer(Ended.STOPPED, float("nan"), np.empty(0))
         self.result.programs += 1
         return self.session.find_extreme(p, sign, self.task.run)
 
     def _maximise_capped(self, p: int, sign: int, cap: int) -> Answer:
-        """Return the furthest move of ``p`` in floats with a bound of ``cap`` on it."""
+        """Return the furthest move of target ``p`` up to ``cap`` steps, by the audit's linear program."""
         here = np.array([p])
         low, high = self.low[here], self.high[here]
         self.session.set_bounds(
@@ -331,7 +331,7 @@ class Examiner:
 
 
 def _find_watched(task: BlockTask) -> Mask:
-    """Return the columns that insiders know better or attack."""
+    """Return a mask of the columns of an audited block that insiders know better or attack."""
     watched = np.zeros(task.block.cells.size, dtype=bool)
     watched[task.insiders.columns] = watched[task.insiders.own_targets.columns] = True
     if task.insiders.others.size:
@@ -340,7 +340,7 @@ def _find_watched(task: BlockTask) -> Mask:
 
 
 def _find_bits(down: Reach, up: Reach, lower: int, upper: int, sliding: int, integer: bool) -> int:
-    """Return the bits of one target. What only the solver claims is unproven, never safe."""
+    """Return the audit's verdict bits of one target; what only the solver claims is never safe."""
     bits = 0
     unknown = any(reach.optimum is not None and np.isnan(reach.optimum) for reach in (down, up))
     for proven, claimed, level, bit in (
@@ -362,14 +362,14 @@ def _find_bits(down: Reach, up: Reach, lower: int, upper: int, sliding: int, int
 
 
 def _merge_reaches(before: Reach, now: Reach) -> Reach:
-    """Return the further of two proven moves, with the optimum known before."""
+    """Return the further of two proven reaches of a target of the audit, with the optimum known before."""
     if now.proven > before.proven:
         return Reach(now.proven, now.move, before.optimum, before.fractional)
     return before
 
 
 def _choose_scale(task: BlockTask) -> float:
-    """Return the steps per unit of the float program: large values are scaled down to the range of solvers.
+    """Return the steps per unit of the audit's float programs, so that values suit the solver.
 
     Counts are not scaled: their moves are integers in the solver too.
     """

@@ -43,8 +43,8 @@ class ExtremeQuestion:
 
 
 def find_extremes(question: ExtremeQuestion) -> tuple[Floats, Floats]:
-    """Return the smallest and largest value of each requested variable; NaN where the time ran out, infinite
-    where there is no bound.
+    """Return the ends of the interval that an attacker can deduce for each requested cell of a block; NaN
+    where the time ran out, infinite where there is no bound.
     """
     search, columns = _ExtremeSearch(question), question.columns.tolist()
     # All maxima first: their vertices attain most minima (often zero), which then need no program.
@@ -76,7 +76,7 @@ class _ExtremeSearch:
         self.most = np.full(self.low.size, -np.inf)
 
     def find(self, column: int, sign: int) -> float:
-        """Return the largest (sign 1) or smallest (-1) value of a variable."""
+        """Return the upper (sign 1) or lower (-1) end of the interval that can be deduced for a cell."""
         bound = self.high[column] if sign > 0 else self.low[column]
         attained = self.most[column] if sign > 0 else self.least[column]
         if np.isfinite(bound) and abs(attained - bound) <= TOLERANCE * max(1.0, abs(bound)):
@@ -94,7 +94,7 @@ class _ExtremeSearch:
         return nearest if abs(value - nearest) <= TOLERANCE * max(1.0, abs(value)) else value
 
     def _solve(self, column: int, sign: int) -> Answer:
-        """Return the solver's answer, unless the time is over, and record its point."""
+        """Return the solver's answer for an end of an interval, if time is left, and record its point."""
         if self.question.run.over:
             return Answer(Ended.STOPPED, float("nan"), np.empty(0))
         answer = self.session.find_extreme(column, sign, self.question.run)
@@ -112,7 +112,7 @@ class _ExtremeSearch:
         np.maximum(self.most, point, out=self.most)
 
     def _solve_integer(self, column: int, sign: int) -> float:
-        """Return the largest or smallest value of a variable over integer points."""
+        """Return an end of a deduced interval where cells are counts, by an integer program."""
         program = LinearProgram.of_equations(self.matrix, self.low, self.high, self.rhs).in_integers()
         answer = Session(program).find_extreme(column, sign, self.question.run)
         if answer.status is Ended.OPTIMAL:
@@ -134,7 +134,7 @@ class FurthestMoves:
         self._matrix, self._transposed, self._room = matrix, csr_array(matrix.T), (high, -low)
 
     def find_extreme(self, column: int, sign: int, run: Run) -> Answer:
-        """Maximise ``sign * z[column]``; the value of the answer is ``z[column]`` itself."""
+        """Return the move with the largest ``sign * z[column]``, and ``z[column]`` itself as its value."""
         up, down = self._room
         most = float((up if sign > 0 else down)[column])
         program = GeneratedMoves(self._matrix, self._transposed, self._room, (column, sign), most)

@@ -50,7 +50,7 @@ class GeneratedMoves:
         )
 
     def add(self, columns: Cells, signs: Cells) -> None:
-        """Let columns enter in their directions, if they have room and have not entered before."""
+        """Let cells move in their directions in the audit's program, if they have room and did not yet."""
         up = signs > 0
         entering = ~np.where(up, self._closed[1][columns], self._closed[-1][columns])
         columns, signs, up = columns[entering], signs[entering], up[entering]
@@ -62,7 +62,7 @@ class GeneratedMoves:
         self.signs = np.concatenate([self.signs, signs])
 
     def find_entering(self) -> tuple[Cells, Cells, Floats]:
-        """Return columns of negative reduced cost, their directions, and what a unit of each gains."""
+        """Return cells of negative reduced cost in the audit's program, their directions and gains."""
         worth = self._transposed @ self.session.duals()
         parts = []
         for sign, closed in self._closed.items():
@@ -73,7 +73,7 @@ class GeneratedMoves:
         return columns, signs, gains
 
     def make_move(self, point: Floats) -> Floats:
-        """Return the move of a solution."""
+        """Return the move of all cells of the audited block that a solution of the program stands for."""
         move = np.zeros(self._matrix.shape[1])
         np.add.at(move, self.columns, self.signs * point[1:])
         move[self._p] = self._sign * point[0]

@@ -30,7 +30,7 @@ PIVOTS = 3
 
 
 def is_flat(columns: csc_array) -> bool:
-    """Return whether most cells lie in two equations or fewer, as in tables of two dimensions.
+    """Return whether most cells of an audited block lie in at most two equations, as in two dimensions.
 
     Beyond them pivots are slow, and the denominators of a move for many targets are too large.
     """
@@ -47,7 +47,7 @@ def find_joint_move(
     sign: int,
     run: Run,
 ) -> Floats | None:
-    """Return a move that takes many targets as far as their (positive) levels, or None without an optimum."""
+    """Return one move that proves many targets of the audit up to their levels, or None without one."""
     used = np.union1d(targets, _draw_helpers(rows, seed=targets.size))
     at = np.searchsorted(used, targets)
     lower, upper, costs = low[used], high[used], np.zeros(used.size)
@@ -67,7 +67,7 @@ def find_joint_move(
 
 
 def _draw_helpers(rows: csr_array, seed: int) -> Cells:
-    """Return some columns of every equation, drawn at random so that equations share few of them."""
+    """Return columns of an audited block that may move besides targets: some per equation, at random."""
     draws = np.random.default_rng(seed).random((rows.shape[0], HELPERS))
     places = rows.indptr[:-1, None] + np.floor(draws * np.diff(rows.indptr)[:, None])
     return np.unique(rows.indices[places.astype(np.int64)])

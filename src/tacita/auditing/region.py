@@ -35,7 +35,7 @@ class Block:
 
 
 def peel(equations: Equations, free: Mask) -> Mask:
-    """Return the free cells that no equation determines.
+    """Return a mask of the free cells in an audit that no equation determines.
 
     An equation with a single free cell determines it, which may leave another equation with a single one.
     """
@@ -55,7 +55,7 @@ def peel(equations: Equations, free: Mask) -> Mask:
 def make_blocks(
     equations: Equations, free: Mask, rhs: Units, columns: int = COLUMNS_PER_BLOCK
 ) -> Iterator[Block]:
-    """Yield the blocks of the free cells; duplicate equations are used once."""
+    """Yield the independent blocks of free cells of an audit; duplicate equations are used once."""
     rows, entries = equations.row_of_entry, equations.cells
     live = free[entries] & ~equations.duplicates[rows]
     rows, entries, coefficients = rows[live], entries[live], equations.coefficients[live]
@@ -87,7 +87,7 @@ def make_blocks(
 
 
 def _group_components(label: Cells, columns: int) -> Cells:
-    """Return the block of each cell, given its component: small components are joined in order."""
+    """Return the number of each cell's block in the audit, small components joined in their order."""
     size = np.bincount(label)
     group = np.zeros(size.size, dtype=np.int64)
     current, filled = 0, 0
@@ -100,5 +100,5 @@ def _group_components(label: Cells, columns: int) -> Cells:
 
 
 def to_columns(block: Block) -> csc_array:
-    """Return the matrix of a block by columns, in floats."""
+    """Return the equations of an audited block as a matrix by columns, in floats, for the solver."""
     return csc_array(block.matrix.astype(np.float64))

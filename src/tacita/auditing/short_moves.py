@@ -45,7 +45,7 @@ class ShortMoves:
     def find(
         self, p: int, sign: int, level: int, low: Units, high: Units, run: Run, nearby: bool = False
     ) -> Floats | None:
-        """Return a move with ``s z_p = level`` (in steps), or None if there is none or the time ran out.
+        """Return a move of few cells for the audit with ``s z_p = level``, in steps, or None without one.
 
         With ``nearby`` only the cells around ``p`` are tried.
         """
@@ -65,8 +65,8 @@ class ShortMoves:
     def _find_within(
         self, cells: Cells, room: tuple[Floats, Floats], target: tuple[int, int], first: Cells, run: Run
     ) -> Floats | None:
-        """Return a short move of some columns, in levels, or None if dual values prove that the target cannot
-        move by one level; all other columns stay fixed, and ``first`` enter first.
+        """Return a short move of some columns for the audit, in levels, or None if dual values prove that the
+        target cannot move by one level; all other columns stay fixed, and ``first`` enter first.
         """
         matrix = self.columns[:, cells] if cells.size < self.columns.shape[1] else self.columns
         used, index = np.unique(matrix.indices, return_inverse=True)
@@ -87,7 +87,7 @@ class ShortMoves:
             columns, signs = columns[best], signs[best]
 
     def _list_near(self, p: int, most: int) -> list[int]:
-        """Return columns near ``p``, ``p`` first, equation by equation outwards until there are ``most``."""
+        """Return columns near an audited target ``p``, ``p`` first, equation by equation, up to ``most``."""
         seen, found, at = {p}, [p], 0
         while at < len(found) and len(found) < most:
             for row in self._in_column[found[at]]:

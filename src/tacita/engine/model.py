@@ -42,12 +42,12 @@ class Affine:
     matrix: csr_array
 
     def at(self, x: Floats) -> Floats:
-        """Return the values at ``x``."""
+        """Return the width, in units, of each cell's window on one side at a point of the engine's model."""
         return np.asarray(self.base + self.matrix @ x)
 
     @classmethod
     def zero(cls, cells: int, variables: int) -> Affine:
-        """Return the function that is 0 in every cell."""
+        """Return windows for the engine's model that are closed in every cell, whatever the point is."""
         from scipy.sparse import csr_array
 
         return cls(np.zeros(cells), csr_array((cells, variables)))
@@ -70,11 +70,11 @@ class Model(IntegerProgram):
 
     @property
     def size(self) -> int:
-        """The number of variables."""
+        """The number of variables of the engine's model."""
         return self.cost.size
 
     def with_fixed_costs_in_constant(self) -> Model:
-        """Return the same model with the cost of fixed variables in the constant.
+        """Return the engine's model with the cost of fixed variables moved into the constant.
 
         Large fixed costs would otherwise dominate the tolerances of the solvers.
         """
@@ -86,7 +86,7 @@ class Model(IntegerProgram):
         )
 
     def loss(self, x: Floats) -> float:
-        """Return the loss at ``x``."""
+        """Return the loss of the engine's model at ``x``, constant included."""
         return float(self.constant + self.cost @ x)
 
     def admits(self, x: Floats) -> bool:
@@ -101,8 +101,8 @@ class Model(IntegerProgram):
         )
 
     def attacker_windows(self, x: Floats, up: Floats, down: Floats) -> tuple[Floats, Floats]:
-        """Return how far each cell can move up and down at ``x`` for an attacker with room ``up`` and
-        ``down``.
+        """Return how far up and down, in units, each cell's window at ``x`` lets it move for an attacker with
+        room ``up`` and ``down``.
         """
         above = np.maximum(np.minimum(up, self.above.at(x)), 0.0)
         below = np.maximum(np.minimum(down, self.below.at(x)), 0.0)

@@ -53,7 +53,7 @@ class Blocking:
 
     @classmethod
     def of(cls, direction: int, c: Floats, duals: Floats) -> Blocking:
-        """Return the inequality of full vectors of coefficients and dual values."""
+        """Return the inequality that blocks a requirement, from vectors of coefficients and dual values."""
         cells, equations = np.flatnonzero(c), np.flatnonzero(duals)
         return cls(direction, cells, c[cells], equations, duals[equations])
 
@@ -67,7 +67,7 @@ class BlockedRequirement:
 
 
 def find_support(presolved: PresolvedTable, windows: WindowsAtPoint) -> Support:
-    """Return the cells that the windows of a point let move."""
+    """Return the support of a point of the engine's search: the cells that its windows let move."""
     return Support(presolved, (windows.share > OPEN) | (windows.above > OPEN) | (windows.below > OPEN))
 
 
@@ -94,7 +94,7 @@ class Attacks:
     def find_blocked(
         self, which: Iterable[int], run: Run, most: float, enough: int | None = None
     ) -> list[BlockedRequirement]:
-        """Return requirements of ``which`` that are not met, until there are ``enough``.
+        """Return requirements of ``which`` that a point of the search fails, until there are ``enough``.
 
         No cell carries more than ``most`` levels.
         """
@@ -108,7 +108,7 @@ class Attacks:
         return found
 
     def _attack(self, k: int, run: Run, most: float) -> BlockedRequirement | None:
-        """Return what limits requirement ``k``, or None if it is met."""
+        """Return what limits requirement ``k`` by the attacker's linear program, or None if it is met."""
         presolved, requirements = self.support.presolved, self.requirements
         p, share = int(presolved.position[requirements.cell[k]]), float(self.shares[k])
         sign, level = int(requirements.sign[k]), float(requirements.level[k])
@@ -153,7 +153,7 @@ class Attacks:
         return BlockedRequirement(k, tuple(limits))
 
     def _find_witness(self, k: int, sign: int, share: float, run: Run, most: float) -> bool:
-        """Return whether a short move meets the requirement, and store it.
+        """Return whether a short move meets requirement ``k`` at the point, and store it as witness.
 
         It avoids cells that are open only in part, so that it fits the next points too, and it is found
         faster than the furthest move.
@@ -166,7 +166,7 @@ class Attacks:
         return move is not None
 
     def _open_session(self, number: int, component: SupportComponent) -> Session:
-        """Return the solver session of a component, made on first use."""
+        """Return the solver session for attackers' programs on a component, made on first use."""
         if number not in self._sessions:
             n, m = component.cells.size, component.rows.size
             self._sessions[number] = Session(

@@ -67,7 +67,7 @@ class Cutter:
         self._bridges = _BridgeFinder(presolved)
 
     def make_cut(self, requirements: Requirements, blocked: BlockedRequirement, x: Floats) -> CutRow | None:
-        """Return the strengthened cut of one blocked requirement, or None if ``x`` does not violate it."""
+        """Return the strengthened capacity cut of a blocked requirement, or None if ``x`` satisfies it."""
         k = blocked.requirement
         level = float(requirements.level[k])
         up, down = self.presolved.room(int(requirements.attacker[k]))
@@ -85,13 +85,13 @@ class Cutter:
         return self._strengthen(at, d / level, rhs / level, x, blocked)
 
     def find_bridges(self, x: Floats) -> list[CutRow]:
-        """Return bridge inequalities that ``x`` violates, at most one per equation."""
+        """Return the engine's bridge inequalities that ``x`` violates, at most one per equation."""
         return self._bridges.find_violated(x)
 
     def _add_terms(
         self, terms: _LinearForm, at: Cells, c: Floats, room: Floats, window: Affine, x: Floats, level: float
     ) -> None:
-        """Add the terms of the cells ``at``, with coefficients ``c``, that move in one direction."""
+        """Add the terms of a cut for cells ``at``, with coefficients ``c``, that move in one direction."""
         variables = self.presolved.switch[at]
         switched = variables != NO_SWITCH
         # A binary never needs more than the level; this also keeps infinite room out of the rows.
@@ -106,7 +106,7 @@ class Cutter:
     def _strengthen(
         self, at: Cells, d: Floats, d0: float, x: Floats, blocked: BlockedRequirement
     ) -> CutRow | None:
-        """Return ``d x[at] >= d0`` strengthened and lifted, or None if ``x`` does not violate it."""
+        """Return the capacity cut ``d x[at] >= d0`` strengthened and lifted, or None if ``x`` meets it."""
         lower, upper = self.lower[at], self.upper[at]
         fixed = lower == upper
         if not self._is_monotone(at[~fixed], d[~fixed]) or (d[fixed] * lower[fixed] < 0).any():
@@ -140,7 +140,7 @@ class Cutter:
         return row if row.compute_slack(x) < -self._least else None
 
     def _is_monotone(self, at: Cells, d: Floats) -> bool:
-        """Return whether every term is non-negative, or is so after complementing a binary."""
+        """Return whether every term of a cut is non-negative, or is so after complementing a binary."""
         return bool(((d >= 0) & (self.lower[at] >= 0) | self.binary[at]).all())
 
 
@@ -157,14 +157,14 @@ class _LinearForm:
         self._values.append(values)
 
     def collect(self) -> tuple[Cells, Floats]:
-        """Return each variable once, with the sum of its coefficients."""
+        """Return each variable of a cut once, with the sum of its coefficients."""
         variables, place = np.unique(np.concatenate(self._variables), return_inverse=True)
         values = np.bincount(place, np.concatenate(self._values), variables.size)
         return variables, values.astype(np.float64)
 
 
 def _choose_cover(value: Floats, needed: float, present: Floats) -> Mask:
-    """Return the variables of the cover, of a few candidates, that makes the scaled cut most violated."""
+    """Return a mask of the variables whose cover, of a few tried, makes the capacity cut most violated."""
     # A variable that is (almost) 1 at the point takes hardly any violation away when it joins the cover.
     order = np.flatnonzero((present > 0.5) & (value < needed))
     order = order[np.argsort(-present[order], kind="stable")]
@@ -216,7 +216,7 @@ class _BridgeFinder:
 
 
 def drop_known_rows(rows: Iterable[CutRow], known: set[int]) -> list[CutRow]:
-    """Return the rows whose hash is not in ``known``, and add the hashes of these."""
+    """Return the cuts whose hash is not in ``known``, and add the hashes of these."""
     new = []
     for row in rows:
         mark = hash((row.index.tobytes(), np.round(row.value, 9).tobytes(), round(row.rhs, 9)))

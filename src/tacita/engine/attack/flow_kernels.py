@@ -92,7 +92,7 @@ class FlowQuery(NamedTuple):
 
 @kernel
 def make_query(required: FlowRequirements, requirement: int, direction: int, dust: float) -> FlowQuery:
-    """Return one direction of a requirement."""
+    """Return one direction of a requirement as a maximum flow problem from source to sink."""
     source, sink, own = required.source[requirement], required.sink[requirement], required.own_up[requirement]
     if direction < 0:
         source, sink, own = sink, source, required.own_down[requirement]
@@ -102,7 +102,7 @@ def make_query(required: FlowRequirements, requirement: int, direction: int, dus
 
 @kernel
 def link(graph: Graph, arc: int) -> None:
-    """Put both entries of a cell at the front of the lists of the nodes they leave."""
+    """Put both entries of a cell at the front of the graph's lists of the nodes they leave."""
     for entry in (2 * arc, 2 * arc + 1):
         node = graph.end[entry ^ 1]
         graph.following[entry] = graph.first[node]
@@ -111,21 +111,21 @@ def link(graph: Graph, arc: int) -> None:
 
 @kernel
 def link_all(graph: Graph, arcs: Cells) -> None:
-    """Put both entries of many cells into the lists, the first cells in front."""
+    """Put both entries of many cells into the graph's lists, the first cells in front."""
     for k in range(arcs.size - 1, -1, -1):
         link(graph, arcs[k])
 
 
 @kernel
 def find_residual(graph: Graph, scratch: Scratch, entry: int, level: float) -> float:
-    """Return what an entry can still carry for a requirement of this level."""
+    """Return how many units an entry of the flow graph can still carry for a requirement of this level."""
     capacity: float = min(graph.fixed[entry], level) + graph.share[entry >> 1] * min(graph.room[entry], level)
     return capacity - float(scratch.flow[entry])
 
 
 @kernel
 def carry(scratch: Scratch, entry: int, amount: float) -> None:
-    """Add to the flow through an entry."""
+    """Add an amount to a requirement's flow through an entry of the graph."""
     arc = entry >> 1
     if not scratch.is_touched[arc]:
         scratch.is_touched[arc] = True
@@ -137,7 +137,7 @@ def carry(scratch: Scratch, entry: int, amount: float) -> None:
 
 @kernel
 def forget_flow(scratch: Scratch) -> None:
-    """Reset the flow to zero."""
+    """Reset the flow of the last requirement to zero, in the cells that carry some."""
     for k in range(scratch.counters[TOUCHED]):
         arc = scratch.touched[k]
         scratch.is_touched[arc] = False
@@ -148,8 +148,8 @@ def forget_flow(scratch: Scratch) -> None:
 
 @kernel
 def mark_reachable(graph: Graph, scratch: Scratch, query: FlowQuery, start: int, against: int) -> int:
-    """Mark the nodes that residual entries lead to from ``start`` (or, with ``against`` 1, from which they
-    lead to it) and return their number.
+    """Mark the nodes of the flow graph that residual entries lead to from ``start`` (or, with ``against`` 1,
+    from which they lead to it) and return their number.
     """
     scratch.counters[CLOCK] += 1
     clock = scratch.counters[CLOCK]
@@ -175,7 +175,7 @@ def mark_reachable(graph: Graph, scratch: Scratch, query: FlowQuery, start: int,
 
 @kernel
 def mark_node(graph: Graph, scratch: Scratch, node: int, rank: int, place: int) -> None:
-    """Mark a node with its rank and put it into the queue."""
+    """Mark a node of the flow graph with its rank and put it into the queue."""
     scratch.seen[node], scratch.rank[node] = scratch.counters[CLOCK], rank
     scratch.current[node] = graph.first[node]
     scratch.queue[place] = node
@@ -185,8 +185,8 @@ def mark_node(graph: Graph, scratch: Scratch, node: int, rank: int, place: int) 
 def mark_next_layer(
     graph: Graph, scratch: Scratch, query: FlowQuery, begin: int, stop: int, side: int
 ) -> int:
-    """Mark the neighbours of the queued nodes on one side, 1 the source's and -1 the sink's, and return
-    where they end in the queue, or NONE when a node of the other side is met.
+    """Mark the neighbours of the flow graph's queued nodes on one side, 1 the source's and -1 the sink's, and
+    return where they end in the queue, or NONE when a node of the other side is met.
     """
     place, against = stop, (1 - side) >> 1
     while begin != stop:
@@ -211,8 +211,8 @@ def mark_next_layer(
 
 @kernel
 def rank_nodes(graph: Graph, scratch: Scratch, query: FlowQuery) -> bool:
-    """Rank nodes so that ranks rise by 1 along every shortest path from source to sink, except for one leap;
-    return whether there is a path.
+    """Rank nodes so that ranks rise by 1 along every shortest path for flow from source to sink, except for
+    one leap; return whether there is a path.
 
     The search starts from both ends, a layer at a time from the side with the smaller layer: on a table's
     network the two meet long before one alone would arrive. The source has rank ``-2 FAR``, the sink 0, and
@@ -238,7 +238,7 @@ def rank_nodes(graph: Graph, scratch: Scratch, query: FlowQuery) -> bool:
 
 @kernel
 def find_next_entry(graph: Graph, scratch: Scratch, query: FlowQuery, node: int) -> int:
-    """Return the next entry that leaves a node on a shortest path to the sink, or NONE."""
+    """Return the next entry of the flow graph from a node on a shortest path to the sink, or NONE."""
     entry: int = scratch.current[node]
     while entry != NONE:
         other = graph.end[entry]
@@ -257,7 +257,7 @@ def find_next_entry(graph: Graph, scratch: Scratch, query: FlowQuery, node: int)
 
 @kernel
 def push_flow(graph: Graph, scratch: Scratch, query: FlowQuery, wanted: float) -> float:
-    """Add a maximum flow, no more than ``wanted``, to the present one and return its value (Dinic)."""
+    """Add a maximum flow, at most ``wanted``, to a requirement's flow and return its value (Dinic)."""
     reached = 0.0
     while wanted - reached > query.dust and rank_nodes(graph, scratch, query):
         depth = 0
@@ -287,7 +287,7 @@ def push_flow(graph: Graph, scratch: Scratch, query: FlowQuery, wanted: float) -
 
 @kernel
 def maximise_move(graph: Graph, scratch: Scratch, query: FlowQuery, wanted: float) -> float:
-    """Return how far the cell can move in a direction, within its own window and no further than wanted."""
+    """Return how far flows let a requirement's cell move, in units, within its window and ``wanted``."""
     forget_flow(scratch)
     wanted = min(wanted, query.own)
     return wanted if query.source == query.sink else push_flow(graph, scratch, query, wanted)
@@ -295,7 +295,7 @@ def maximise_move(graph: Graph, scratch: Scratch, query: FlowQuery, wanted: floa
 
 @kernel
 def write_cuts(graph: Graph, scratch: Scratch, query: FlowQuery, reached: float, sides: Bytes) -> int:
-    """Write the minimum cuts nearest to source and sink into ``sides``; return which limit was met."""
+    """Write a flow's minimum cuts nearest to source and sink into ``sides``; return the kind of limit."""
     if query.own - reached <= query.dust:
         return OWN_LIMIT
     inside = 0
@@ -322,7 +322,7 @@ def find_missed(
     limit: Bytes,
     sides: Bytes,
 ) -> tuple[int, int]:
-    """Check requirements in turn until ``found`` is full; return how many failed and how many were checked.
+    """Check requirements by flows until ``found`` is full; return how many failed, how many were checked.
 
     A requirement fails when it misses more than ``tolerance * level``; residuals up to ``dust * level`` count
     as 0. Both are 0 for integers. What is written per failure has a place for each direction, up then down;
@@ -361,7 +361,7 @@ def find_witness(
     uses: Words,
     row: Words,
 ) -> bool:
-    """Return whether a requirement is met, and set the bits of the numbered cells that its witness uses in
+    """Return whether a flow meets a requirement, and set the bits of the numbered cells that the flow uses in
     its row of ``uses``.
     """
     missing = required.level[requirement]
@@ -386,7 +386,7 @@ def find_witness(
 def find_witnesses(
     graph: Graph, scratch: Scratch, required: FlowRequirements, number: Cells, uses: Words
 ) -> bool:
-    """Find a witness for every requirement; return False at the first that is not met."""
+    """Find a flow that meets each requirement; return False at the first that is not met."""
     row = np.zeros(uses.shape[1], dtype=np.uint64)
     for requirement in range(required.level.size):
         if not find_witness(graph, scratch, required, requirement, number, uses, row):
@@ -404,7 +404,7 @@ def publish_unneeded(
     number: Cells,
     uses: Words,
 ) -> None:
-    """Publish cells in turn, unless a requirement whose witness uses the cell has no other witness."""
+    """Take cells out of a pattern in turn, unless a requirement that used the cell has no other flow."""
     row = np.zeros(uses.shape[1], dtype=np.uint64)
     for k in numbers:
         graph.share[arcs[k]] = 0.0

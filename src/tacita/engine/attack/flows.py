@@ -85,7 +85,7 @@ class Flows:
         self._level = requirements.level.astype(np.float64)
 
     def find_unprotected(self, hidden: Mask) -> Cells:
-        """Return the requirements that fail when these cells are hidden and all others published; exact.
+        """Return the requirements that fail in a suppression pattern, by maximum flows; exact.
 
         Raises
         ------
@@ -113,8 +113,8 @@ class Flows:
         fixed_down: Floats | None = None,
         most: int = 400,
     ) -> tuple[list[BlockedFlow], int]:
-        """Return requirements that fail when cell ``i`` may move ``min(fixed_i, L) + share_i min(room_i,
-        L)``.
+        """Return requirements whose maximum flow stays below their level ``L`` when cell ``i`` may move
+        ``min(fixed_i, L) + share_i min(room_i, L)``.
 
         Parameters
         ----------
@@ -159,8 +159,8 @@ class Flows:
         return missed, checked
 
     def build(self, hidden: Mask, cost: Floats, order: Cells) -> Mask | None:
-        """Return a pattern that hides these cells and more, until all requirements hold; None if there is
-        none.
+        """Return a suppression pattern that hides these cells and more, until flows meet all requirements;
+        None if there is none.
 
         Requirements are met one after the other, each along cheapest paths.
 
@@ -193,7 +193,7 @@ class Flows:
         return hidden
 
     def clean(self, hidden: Mask, kept: Mask, cost: Floats) -> Mask:
-        """Return the pattern without cells that no requirement needs, but with all ``kept`` ones.
+        """Return the suppression pattern without cells that no requirement's flow needs; ``kept`` stay.
 
         The most expensive cells are tried first. A pattern that fails a requirement is returned as it is.
         When the time is over, the cells not yet tried stay hidden.
@@ -238,7 +238,7 @@ class Flows:
         fixed_down: Floats | None = None,
         linked: Mask | None = None,
     ) -> tuple[Graph, FlowRequirements]:
-        """Return the graph of some cells, numbered in their order, and the requirements on it."""
+        """Return the graph of some cells for the flow kernels, in their order, and the requirements on it."""
         from tacita.engine.attack import flow_kernels as kernels
 
         network, requirements, level = self.network, self.requirements, self._level
@@ -294,7 +294,7 @@ class Flows:
         )
 
     def _make_blocked(self, found: Cells, reached: Floats, limit: Bytes, sides: Bytes) -> list[BlockedFlow]:
-        """Return the requirements that fail, with the dual values of their minimum cuts."""
+        """Return the requirements whose flows fail, with the dual values of their minimum cuts."""
         from tacita.engine.attack import flow_kernels as kernels
 
         sign, directions = self.requirements.sign[found], np.array([1, -1], dtype=np.int8)
@@ -316,8 +316,8 @@ class Flows:
         ]
 
     def _find_duals(self, sink_side: Mask, own: Mask) -> Floats:
-        """Return the dual values per direction and equation: 1 on the sink's side of the cut, shifted so that
-        the ground has 0; all 0 where the cell itself is the limit.
+        """Return the dual values of minimum cuts, per direction and equation: 1 on the sink's side, shifted
+        so that the ground has 0; all 0 where the cell itself is the limit.
         """
         dual = sink_side.astype(np.int8)
         if self.network.grounded:
@@ -343,7 +343,7 @@ class FlowAttacks:
         run: Run,
         enough: int | None = None,
     ) -> list[BlockedRequirement]:
-        """Return requirements of ``which`` that fail, until there are ``enough``, some of them with two cuts.
+        """Return requirements of ``which`` whose flow fails, until there are ``enough``, some with two cuts.
 
         Raises
         ------
@@ -367,7 +367,7 @@ class FlowAttacks:
         return found
 
     def _list_limits(self, cells: Cells, missed: list[BlockedFlow]) -> Iterator[Blocking]:
-        """Yield the inequality ``c = direction e_p - M' dual`` of each direction of each blocked flow."""
+        """Yield the cut ``c = direction e_p - M' dual`` of each direction of each failed requirement."""
         places = self.presolved.position[cells]
         every = [(places[b.requirement], sign, dual) for b in missed for sign, dual in b.duals]
         if not every:
@@ -386,19 +386,19 @@ class FlowAttacks:
 
 
 def find_network(presolved: PresolvedTable) -> Network | None:
-    """Return the network of a presolved table that is large and a network, or None."""
+    """Return the presolved table as a network for flows, or None if it is small or no network."""
     return Network.of(presolved.matrix) if len(presolved) >= LARGE else None
 
 
 def make_flows(presolved: PresolvedTable, network: Network, requirements: Requirements, run: Run) -> Flows:
-    """Return the flow problems of requirements of one attacker on a presolved table."""
+    """Return the maximum flow problems of one attacker's requirements on a presolved table."""
     attacker = int(requirements.attacker[0]) if len(requirements) else OUTSIDER
     local = replace(requirements, cell=presolved.position[requirements.cell])
     return Flows(network, *presolved.room(attacker), local, run)
 
 
 def _make_scratch(graph: Graph) -> Scratch:
-    """Return working space for the flows of a graph."""
+    """Return working space for the flow kernels of a graph: flows and marks on nodes."""
     from tacita.engine.attack import flow_kernels as kernels
 
     arcs, nodes = graph.share.size, graph.first.size

@@ -64,8 +64,8 @@ class InsiderScreening:
     def screen_common(
         self, requirements: Requirements, witnesses: Sequence[OutsiderWitness], find: FindWitness
     ) -> tuple[Requirements, dict[int, OutsiderWitness]]:
-        """Return the requirements with everyone's levels that have to be checked insider by insider, and the
-        best witness of each requirement of the outsider.
+        """Return insiders' requirements of everyone's levels that the outsider's witnesses leave unproven,
+        and the best witness of each requirement of the outsider.
 
         Parameters
         ----------
@@ -102,13 +102,13 @@ class InsiderScreening:
         return own[~proven]
 
     def find_who_rules_out(self, requirements: Requirements, witness: OutsiderWitness, which: Cells) -> Mask:
-        """Return which of some requirements have an attacker who can rule out the witness."""
+        """Return a mask over ``which``: requirements whose attacker can rule out the witness."""
         who, _ = self._find_ruled_out(requirements, {witness.requirement: witness})
         return np.isin(requirements.attacker[which], who)
 
     def find_joint_room(self, target: int | None) -> tuple[Floats, Floats]:
-        """Return how far above and below cells can go for someone who knows what all insiders know; of a
-        target, what those know who attack it with everyone's levels.
+        """Return how far above and below, in units, cells can go for someone who knows what all insiders
+        know; of a target, what those know who attack it with everyone's levels.
         """
         up, down = (side.copy() for side in self._joint_room)
         if target is not None:
@@ -121,7 +121,7 @@ class InsiderScreening:
 
     @cached_property
     def _joint_room(self) -> tuple[Floats, Floats]:
-        """The room of someone who knows what all insiders know."""
+        """How far above and below, in units, cells can go for someone who knows what all insiders know."""
         up, down = self._up.copy(), self._down.copy()
         np.minimum.at(up, self._cells, self._high)
         np.minimum.at(down, self._cells, -self._low)
@@ -130,7 +130,7 @@ class InsiderScreening:
     def _find_ruled_out(
         self, requirements: Requirements, best: dict[int, OutsiderWitness]
     ) -> tuple[Cells, Cells]:
-        """Return pairs of insider and requirement where the insider can rule out the witness."""
+        """Return pairs of insider and requirement where the insider can rule out the outsider's witness."""
         every = [(one.requirement, *move) for one in best.values() for move in one.moves]
         if not every or not self._owner.size:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)

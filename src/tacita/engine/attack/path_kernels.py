@@ -52,7 +52,7 @@ class PathSearch(NamedTuple):
 
 @kernel
 def sort_entries_by_cost(graph: Graph, arcs: Cells) -> tuple[Cells, Cells]:
-    """Return ``ptr, entry``: the entries that leave each node, in the given order of their cells."""
+    """Return ``ptr, entry``: the entries of the flow graph per node, in the given order of their cells."""
     ptr = np.zeros(graph.first.size + 1, dtype=np.int64)
     for arc in arcs:
         for entry in (2 * arc, 2 * arc + 1):
@@ -70,14 +70,14 @@ def sort_entries_by_cost(graph: Graph, arcs: Cells) -> tuple[Cells, Cells]:
 
 @kernel
 def unlink_last(graph: Graph, arc: int) -> None:
-    """Remove the cell that was linked last from the lists."""
+    """Remove the cell that was linked last from the lists of the flow graph."""
     for entry in (2 * arc + 1, 2 * arc):
         graph.first[graph.end[entry ^ 1]] = graph.following[entry]
 
 
 @kernel
 def heap_push(search: PathSearch, side: int, key: float, node: int) -> None:
-    """Add a node to the heap of one side."""
+    """Add a node to the heap of one side of the search for a cheapest path."""
     keys, nodes = search.heap_key[side], search.heap_node[side]
     place = search.heap_size[side]
     search.heap_size[side] += 1
@@ -92,7 +92,7 @@ def heap_push(search: PathSearch, side: int, key: float, node: int) -> None:
 
 @kernel
 def heap_pop(search: PathSearch, side: int) -> int:
-    """Remove the node with the least key from the heap of one side and return it."""
+    """Remove the node of least key from one side's heap of the path search and return it."""
     keys, nodes = search.heap_key[side], search.heap_node[side]
     least: int = nodes[0]
     search.heap_size[side] -= 1
@@ -113,8 +113,8 @@ def heap_pop(search: PathSearch, side: int) -> int:
 
 @kernel
 def add_label(search: PathSearch, clock: int, side: int, node: int, distance: float, entry: int) -> float:
-    """Label a node from one end if the distance improves it; return the length of the path that this closes,
-    or infinity.
+    """Label a node from one end of the path search if the distance improves it; return the length of the path
+    that this closes, or infinity.
     """
     if search.settled[side, node] == clock:
         return np.inf
@@ -138,8 +138,8 @@ def find_cheapest_path(
     missing: float,
     need: float,
 ) -> int:
-    """Write the cheapest path per unit whose entries can all carry ``need`` more to ``scratch.path``; return
-    its number of entries, 0 if there is none.
+    """Write the path that is cheapest to hide per unit, of entries that can all carry ``need`` more, to
+    ``scratch.path``; return its number of entries, 0 if there is none.
 
     Dijkstra from both ends, which meet after a few nodes each on a network as dense as a table's. Entries
     come from cheap to expensive, so those that cannot improve the best path are not visited.
@@ -187,8 +187,8 @@ def find_cheapest_path(
 
 @kernel
 def trace_path(graph: Graph, scratch: Scratch, search: PathSearch, meeting: int) -> int:
-    """Write the path through the node where the two searches met to ``scratch.path``; return its number of
-    entries.
+    """Write the cheapest path through the node where the two searches met to ``scratch.path``; return its
+    number of entries.
     """
     length = 0
     for side in range(2):
@@ -204,7 +204,7 @@ def trace_path(graph: Graph, scratch: Scratch, search: PathSearch, meeting: int)
 def route_query(
     graph: Graph, scratch: Scratch, search: PathSearch, query: FlowQuery, hidden: Mask, wanted: float
 ) -> float:
-    """Hide cells along cheapest paths until the cell can move as far as wanted; return how far it can.
+    """Hide cells along cheapest paths until the cell can move as far as wanted; return how far, in units.
 
     Hidden cells are filled first. Then any path is used, and after ``FREE_PATHS`` only those for all that is
     missing, half of it, and so on down to a single unit: a flow of integer units is found whenever there is

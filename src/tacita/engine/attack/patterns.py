@@ -30,15 +30,15 @@ class PresolvedPatterns:
         self._needs: dict[int, int] = {}
 
     def find_unprotected(self, hidden: Mask) -> Cells:
-        """Return the requirements that fail when these cells are hidden and all others published."""
+        """Return the requirements that fail in a suppression pattern, by attackers' linear programs."""
         support, levels = Support(self.presolved, hidden), np.ones(len(self.requirements))
         attacks = Attacks(support, _windows_of_pattern(hidden), self.requirements, levels)
         found = attacks.find_blocked(self._list_active(hidden), self.run, WIDE)
         return np.array([b.requirement for b in found], dtype=np.int64)
 
     def build(self, hidden: Mask, cost: Floats, order: Cells) -> Mask | None:
-        """Return a pattern that hides these cells and more, until all requirements hold; None if there is
-        none.
+        """Return a suppression pattern that hides these cells and more, until all requirements hold; None if
+        there is none.
 
         Requirements are routed in the given order, each along its cheapest move by the ``cost`` of hiding
         cells (infinite: must be published); what was hidden for one is free for the next.
@@ -60,7 +60,7 @@ class PresolvedPatterns:
                 return None
 
     def clean(self, hidden: Mask, kept: Mask, cost: Floats) -> Mask:
-        """Return the pattern without cells that no requirement needs, but with all ``kept`` ones.
+        """Return the suppression pattern without cells that no requirement needs; ``kept`` ones stay.
 
         The most expensive cells are tried first, until ``MOST_WORK`` is spent.
         """
@@ -97,7 +97,7 @@ class PresolvedPatterns:
     def _find_witnesses(
         self, routing: Routing, hidden: Mask, kept: Mask, cost: Floats
     ) -> dict[int, Cells] | None:
-        """Return the cells of one short witness per active requirement, or None if one is not met.
+        """Return the cells of a short move that meets each active requirement, or None if one is not met.
 
         Cells of earlier witnesses are free for the later ones.
         """
@@ -115,7 +115,7 @@ class PresolvedPatterns:
     def _find_other_witnesses(
         self, routing: Routing, affected: list[int], hidden: Mask, cell: int
     ) -> dict[int, Cells] | None:
-        """Return new witnesses of requirements now that ``cell`` is published, or None if one has none."""
+        """Return new witnesses' cells per requirement once ``cell`` is published, or None without."""
         closed = np.where(hidden, 0.0, np.inf)
         found = {}
         # The requirement that needed the cell in an earlier pattern probably needs it now: it is tried first.
@@ -129,7 +129,7 @@ class PresolvedPatterns:
         return found
 
     def _route(self, routing: Routing, k: int, cost: Floats) -> Cells | None:
-        """Return the cells of the cheapest move found for a requirement, or None.
+        """Return the cells of the cheapest move found that meets a requirement, or None.
 
         A sliding requirement is tried fully upwards first, then fully downwards, then with a part each.
         """
@@ -145,23 +145,23 @@ class PresolvedPatterns:
         return None
 
     def _is_conditional_on(self, k: int, cell: int) -> bool:
-        """Return whether a requirement counts only while the cell is hidden."""
+        """Return whether a requirement counts only while the cell is in the suppression pattern."""
         return bool(self.at[k] == cell and self.requirements.conditional[k])
 
     def _list_active(self, hidden: Mask) -> list[int]:
-        """Return the requirements that count for a pattern."""
+        """Return the numbers of the requirements that count for a suppression pattern."""
         inside = np.flatnonzero(self.at >= 0)
         counts = ~self.requirements.conditional[inside] | hidden[self.at[inside]]
         return [int(k) for k in inside[counts]]
 
 
 def _windows_of_pattern(hidden: Mask) -> WindowsAtPoint:
-    """Return windows that are fully open in the hidden cells and closed elsewhere."""
+    """Return the windows of a suppression pattern: fully open in hidden cells, closed elsewhere."""
     nothing = np.zeros(hidden.size)
     return WindowsAtPoint(nothing, nothing, hidden.astype(np.float64))
 
 
 def _register(users: dict[int, set[int]], k: int, cells: Cells) -> None:
-    """Add requirement ``k`` to the users of each cell of its witness."""
+    """Add requirement ``k`` to the users of each cell of its witness, the move that meets it."""
     for cell in cells:
         users.setdefault(int(cell), set()).add(k)

@@ -46,23 +46,23 @@ class PresolvedTable:
 
     @property
     def only_switches(self) -> bool:
-        """Whether switches alone open windows."""
+        """Whether every window of the engine's presolved table is opened by a switch alone."""
         windows = (self.above, self.below)
         return not any(window.matrix.nnz or window.base.any() for window in windows)
 
     @cached_property
     def rows(self) -> csr_array:
-        """``matrix`` by rows."""
+        """The equations of the engine's presolved table, as a matrix by rows."""
         return self.matrix.tocsr()
 
     @cached_property
     def incidence(self) -> csr_array:
-        """The pattern of ``rows``: 1 where an equation has a cell."""
+        """A matrix with 1 where an equation of the engine's presolved table has a cell."""
         return abs(self.rows).sign()
 
     @classmethod
     def of(cls, model: Model) -> PresolvedTable:
-        """Return the presolved table of a model."""
+        """Return the presolved table of a model: the cells that can move, and their equations."""
         up, down = room(model.problem, OUTSIDER)
         matrix = model.problem.table.equations.matrix.astype(np.float64)
         cells = np.flatnonzero(_remove_alone(matrix, _find_openable_cells(model) & ((up > 0) | (down > 0))))
@@ -84,7 +84,7 @@ class PresolvedTable:
         )
 
     def room(self, attacker: int) -> tuple[Floats, Floats]:
-        """Return how far above and below its value an attacker believes each cell possible, in units."""
+        """Return how many units above and below its value an attacker thinks each presolved cell can be."""
         if attacker not in self._rooms:
             if len(self._rooms) >= MOST_ROOMS:
                 self._rooms.clear()
@@ -92,14 +92,14 @@ class PresolvedTable:
         return self._rooms[attacker]
 
     def find_windows_at(self, x: Floats) -> WindowsAtPoint:
-        """Return the windows that ``x`` opens."""
+        """Return the windows that a point of the engine's search opens, per presolved cell."""
         share = np.zeros(len(self))
         switched = self.switch != NO_SWITCH
         share[switched] = np.clip(x[self.switch[switched]], 0.0, 1.0)
         return WindowsAtPoint(np.maximum(self.above.at(x), 0.0), np.maximum(self.below.at(x), 0.0), share)
 
     def find_requirements_outside(self, requirements: Requirements) -> Cells:
-        """Return the requirements on cells that can never move."""
+        """Return the numbers of the requirements on cells outside the presolved table, which never move."""
         return np.flatnonzero(self.position[requirements.cell] < 0)
 
 
@@ -114,11 +114,11 @@ class WindowsAtPoint:
     share: Floats
 
     def of(self, cells: Cells) -> WindowsAtPoint:
-        """Return the windows of some cells."""
+        """Return the windows of some cells of the engine's presolved table."""
         return WindowsAtPoint(self.above[cells], self.below[cells], self.share[cells])
 
     def find_capacities(self, up: Floats, down: Floats, level: float, most: float) -> tuple[Floats, Floats]:
-        """Return how far each cell can move up and down for an attacker, in levels, at most ``most`` each."""
+        """Return how many levels each window lets its cell move up and down, at most ``most`` each."""
         limit = most * level
         above = np.minimum(np.minimum(self.above, up), limit) + self.share * np.minimum(up, limit)
         below = np.minimum(np.minimum(self.below, down), limit) + self.share * np.minimum(down, limit)
@@ -126,7 +126,7 @@ class WindowsAtPoint:
 
 
 def _find_openable_cells(model: Model) -> Mask:
-    """Return the cells of the table whose window some value of the variables opens."""
+    """Return a mask of the cells whose window some value of the model's variables opens."""
     switched = model.switch != NO_SWITCH
     opens = np.zeros(switched.size, dtype=bool)
     opens[switched] = model.upper[model.switch[switched]] > 0
@@ -136,7 +136,7 @@ def _find_openable_cells(model: Model) -> Mask:
 
 
 def _remove_alone(matrix: csr_array, movable: Mask) -> Mask:
-    """Return the movable cells left when cells that are alone in an equation are removed repeatedly."""
+    """Return a mask of the cells that presolve keeps: those alone in an equation go, repeatedly."""
     pattern = matrix.copy()
     pattern.data = np.ones_like(pattern.data)
     by_cell = pattern.T.tocsr()
@@ -150,7 +150,7 @@ def _remove_alone(matrix: csr_array, movable: Mask) -> Mask:
 
 
 def _find_distinct_rows(matrix: csr_array) -> Cells:
-    """Return the first of each group of equal rows, without the empty ones."""
+    """Return the equations that presolve keeps: the first of equal rows, without empty ones."""
     matrix.eliminate_zeros()
     matrix.sort_indices()
     starts, index, data = matrix.indptr, matrix.indices, matrix.data

@@ -51,18 +51,18 @@ class Requirements:
 
     @property
     def conditional(self) -> Mask:
-        """The requirements that count only when their switch is 1."""
+        """Mask of the engine's requirements that count only when their switch is 1."""
         return np.asarray(self.switch != ALWAYS)
 
     def find_required_shares(self, x: Floats) -> Floats:
-        """Return the share of its level that each requirement asks for: 1 unless it is conditional."""
+        """Return the share of its level that each requirement asks for at ``x``: 1 unless conditional."""
         shares = np.ones(len(self))
         shares[self.conditional] = x[self.switch[self.conditional]]
         return shares
 
     @classmethod
     def join(cls, parts: Iterable[Requirements]) -> Requirements:
-        """Return the requirements of several lists, in their order."""
+        """Return the engine's requirements of several lists as one list, in their order."""
         columns = zip(*((d.attacker, d.cell, d.sign, d.level, d.switch) for d in parts), strict=True)
         return cls(*(np.concatenate(column) for column in columns))
 
@@ -70,7 +70,7 @@ class Requirements:
     def of_levels(
         cls, attackers: Cells, cells: Cells, lower: Units, upper: Units, sliding: Units
     ) -> Requirements:
-        """Return the requirements that some levels state, attacker by attacker and cell by cell.
+        """Return the engine's requirements that protection levels state, per attacker, cell and direction.
 
         Upward requirements come first, then downward, then sliding ones. A sliding level that the other two
         imply is left out.
@@ -85,7 +85,7 @@ class Requirements:
 
 
 def list_directions(sign: int) -> tuple[int, ...]:
-    """Return the directions of the moves that meet a requirement of this sign: both if it is sliding."""
+    """Return the directions of moves that meet a requirement of the engine: both if it is sliding."""
     return (UP, DOWN) if sign == SLIDING else (sign,)
 
 
@@ -95,26 +95,26 @@ def _requirements_of(attacker: int, levels: AttackerLevels) -> Requirements:
 
 
 def outsider_requirements(problem: Problem) -> Requirements:
-    """Return what must hold against the outsider, who knows no more than everyone."""
+    """Return the engine's requirements against the outsider, one per cell and protection level."""
     return _requirements_of(OUTSIDER, problem.against_everyone())
 
 
 def list_own_requirements(problem: Problem) -> Requirements:
-    """Return what must hold against insiders in cells where they have levels of their own."""
+    """Return the engine's requirements against insiders in cells where they have their own levels."""
     insiders = problem.insiders
     return Requirements.of_levels(insiders.target_owner, insiders.targets, *insiders.levels)
 
 
 def all_requirements(problem: Problem) -> Requirements:
-    """Return the requirements of every attacker, the outsider first."""
+    """Return the engine's requirements against every attacker, the outsider's first."""
     insiders = enumerate(problem.insiders)
     each = [_requirements_of(k, problem.against(insider, problem.sensitive)) for k, insider in insiders]
     return Requirements.join([outsider_requirements(problem), *each])
 
 
 def room(problem: Problem, attacker: int, cells: Cells | None = None) -> tuple[Floats, Floats]:
-    """Return ``up_k`` and ``down_k``: how far above and below its value an attacker believes each cell (or
-    each of some ``cells``) possible, in units; infinite where they know no bound.
+    """Return ``up_k`` and ``down_k`` of the engine: how far above and below its value an attacker believes
+    each cell (or each of some ``cells``) possible, in units; infinite where they know no bound.
     """
     insider: Insider | None = None if attacker == OUTSIDER else problem.insiders[attacker]
     at = np.arange(len(problem.table)) if cells is None else cells

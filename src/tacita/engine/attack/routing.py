@@ -107,7 +107,7 @@ class Routing:
         return RoutedMove(at[used], change[used])
 
     def _open_session(self, number: int, component: SupportComponent) -> Session:
-        """Return the solver session of a component, made on first use."""
+        """Return the solver session for cheapest moves on a component, made on first use."""
         if number not in self._sessions:
             both = csc_array(hstack([component.matrix, -component.matrix]))
             nothing = np.zeros(both.shape[1])
@@ -129,19 +129,19 @@ class WitnessStore:
         return k in self._moves
 
     def drop(self, k: int) -> None:
-        """Forget the witness of a requirement, if there is one."""
+        """Forget the stored move that meets a requirement, if there is one."""
         self._moves.pop(k, None)
 
     def keep(self, k: int, move: RoutedMove) -> None:
-        """Store the witness of a requirement, in place of an earlier one."""
+        """Store a move that meets a requirement as its witness, in place of an earlier one."""
         self._moves[k] = move
 
     def get_move(self, k: int) -> RoutedMove:
-        """Return the witness of a requirement."""
+        """Return the stored move that meets a requirement, its witness."""
         return self._moves[k]
 
     def find_fitting(self, requirements: Requirements, windows: WindowsAtPoint, most: float) -> Mask:
-        """Return the requirements whose witness fits the windows of a point."""
+        """Return a mask of the requirements whose stored witness fits the windows of a point."""
         fits = np.zeros(len(requirements), dtype=bool)
         if not self._moves:
             return fits
@@ -167,7 +167,7 @@ class WitnessStore:
         return fits
 
     def _find_room(self, attackers: Cells, sizes: Cells, cells: Cells, up: Mask) -> Floats:
-        """Return how far the attacker of each move believes its cells can go in their direction."""
+        """Return how many units the attacker of each witness believes its cells can go in its direction."""
         room, who = np.empty(cells.size), np.repeat(attackers, sizes)
         for attacker in np.unique(attackers):
             theirs = who == attacker

@@ -48,7 +48,7 @@ class Separation:
         self._most = 1.0 if presolved.only_switches else WIDE
 
     def find_cuts(self, x: Floats, enough: int | None = None) -> list[CutRow]:
-        """Return new rows that a fractional point violates.
+        """Return new capacity cuts and bridges that a fractional point of the search violates.
 
         With ``enough`` those that failed most often are checked first, until there are so many rows; without,
         each round goes on where the last one stopped, and ends when about a quarter of the requirements fail.
@@ -78,11 +78,11 @@ class Separation:
         return new
 
     def forget_rows(self) -> None:
-        """Let rows that were found before be found again, since some were dropped."""
+        """Let cuts that were found before be found again, since some were dropped from the master."""
         self._known.clear()
 
     def find_refuting_cuts(self, x: Floats) -> list[CutRow] | None:
-        """Return rows that a candidate violates, or None if it protects everything.
+        """Return cuts that a candidate release violates, or None if it protects every sensitive cell.
 
         The list is empty if the candidate fails but no row cuts it off.
         """
@@ -96,13 +96,13 @@ class Separation:
         return rows
 
     def protects(self, x: Floats) -> bool:
-        """Return whether a candidate protects everything."""
+        """Return whether a candidate release of the search meets every requirement."""
         if not self.presolved.model.admits(x) or any(row.compute_slack(x) < -VIOLATION for row in self._pool):
             return False
         return not self._find_failed(x, 1)
 
     def holds_against_insiders(self, x: Floats) -> bool:
-        """Return whether a point that meets all listed requirements holds against every other insider too.
+        """Return whether a point that meets all listed requirements meets those of other insiders too.
 
         Requirements that it fails are listed from now on.
         """
@@ -120,7 +120,7 @@ class Separation:
         return self._find_failed_insiders(lanes[0])
 
     def _find_failed_insiders(self, attacks: Attacks) -> list[BlockedRequirement]:
-        """Return requirements of insiders that fail and were not listed, and list them."""
+        """Return insiders' requirements that a candidate fails and that were not listed, and list them."""
         added = self._insiders.find_failing(attacks)
         if added is None:
             return []
@@ -131,7 +131,7 @@ class Separation:
         return grown.find_blocked(range(before, len(self.requirements)), self.run, WIDE)
 
     def _make_attacks(self, x: Floats) -> list[Attacks]:
-        """Return the attackers' programs at a point, once per lane."""
+        """Return the attackers' linear programs at a point of the search, once per lane."""
         windows = self.presolved.find_windows_at(x)
         support = find_support(self.presolved, windows)
         about = self.requirements, self.requirements.find_required_shares(x), self._witnesses
@@ -140,7 +140,7 @@ class Separation:
     def _find_blocked(
         self, lanes: list[Attacks], which: Cells, most: float, enough: int | None = None
     ) -> Iterator[BlockedRequirement]:
-        """Yield requirements of ``which`` that fail, by flows on a network, else by linear programs."""
+        """Yield requirements of ``which`` that a point fails, by flows or by attackers' linear programs."""
         if self._flows is not None and not self.requirements.conditional[which].any():
             yield from self._flows.find_blocked(self.requirements, which, lanes[0].windows, self.run, enough)
             return

@@ -51,7 +51,7 @@ class Support:
         self._components: dict[int, SupportComponent] = {}
 
     def find_component_of(self, p: int) -> SupportComponent | None:
-        """Return the component of a cell, or None if the cell cannot move."""
+        """Return the open cells connected with cell ``p`` by equations, or None if ``p`` cannot move."""
         number = int(self.component[p])
         if number == NOWHERE:
             return None
@@ -66,8 +66,8 @@ class Support:
     def lift_duals(
         self, p: int, direction: int, component: SupportComponent | None, duals: Floats | None = None
     ) -> tuple[Floats, Floats]:
-        """Return ``c = direction e_p + M' g`` and ``g``, the dual values of a component lifted to all
-        equations.
+        """Return a cut's coefficients ``c = direction e_p + M' g``, and ``g``: the dual values of a component
+        lifted to all equations.
         """
         presolved = self.presolved
         g = np.zeros(presolved.matrix.shape[0])
@@ -90,7 +90,7 @@ class Support:
         return np.asarray(self.presolved.rows[rows, cells]).ravel()
 
     def _peel(self, open_cells: Mask) -> Mask:
-        """Return the open cells that are left after peeling, and record the waves of (equations, cells)."""
+        """Return a mask of the open cells that no equation determines, and record the peeled waves."""
         presolved, movable = self.presolved, open_cells.copy()
         pattern = presolved.incidence
         while True:
@@ -105,7 +105,7 @@ class Support:
             movable[cells] = False
 
     def _find_components(self, cells: Cells) -> tuple[int, Cells]:
-        """Return the number of connected components, and the one of each cell."""
+        """Return the number of connected components of the open cells, and each cell's component."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 
@@ -124,7 +124,7 @@ class Support:
 
 
 def _list_equations(matrix: csc_array, cells: Cells) -> tuple[Cells, Cells]:
-    """Return the equations of some cells, one cell after the other, and how many each has."""
+    """Return the presolved equations of some cells, cell after cell, and how many each cell has."""
     lengths = np.diff(matrix.indptr)[cells]
     entries = list_ranges(matrix.indptr[cells].astype(np.int64), lengths)
     return matrix.indices[entries].astype(np.int64), lengths

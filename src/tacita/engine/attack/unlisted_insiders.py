@@ -39,7 +39,7 @@ class UnlistedInsiders:
         return bool(self._screening)
 
     def find_failing(self, attacks: Attacks) -> Requirements | None:
-        """Return requirements that a candidate fails, some of them if there are many, or None.
+        """Return insiders' requirements that a candidate release fails, only some if there are many, or None.
 
         ``attacks`` holds the listed requirements, which the candidate meets.
         """
@@ -50,7 +50,7 @@ class UnlistedInsiders:
         return unproven[np.array(failed)] if failed else None
 
     def _find_failed(self, requirements: Requirements, attacks: Attacks) -> list[int]:
-        """Return which of these requirements fail, up to ``EACH`` per cell and direction.
+        """Return the numbers of insiders' requirements that fail, up to ``EACH`` per cell and direction.
 
         A move found for one insider proves the requirements of no higher level of all who cannot rule it out.
         """
@@ -74,7 +74,7 @@ class UnlistedInsiders:
         return failed
 
     def _find_unproven(self, attacks: Attacks) -> Requirements:
-        """Return the insiders' requirements that no witness of the outsider proves."""
+        """Return the insiders' requirements that no move found for the outsider proves."""
         listed = attacks.requirements
         requirements = listed[(listed.attacker == OUTSIDER) & ~listed.conditional]
         fits = self._witnesses.find_fitting(requirements, attacks.windows, WIDE)
@@ -124,13 +124,13 @@ class _WitnessSearch:
         self._cost = np.ones(len(presolved))
 
     def find_move(self, k: int, room: Room, direction: int = 0, share: float = 1.0) -> RoutedMove | None:
-        """Return a move that takes the target by a share of the level within some room, or None."""
+        """Return a move that takes a requirement's target by a share of its level, or None."""
         direction = direction or int(self.requirements.sign[k])
         each = (r.route(k, direction, share, self._cost, self.run, room) for r in self._routings)
         return next((move for move in each if move is not None), None)
 
     def find_sliding_witness(self, k: int, room: Room) -> OutsiderWitness | None:
-        """Return moves up and down that together reach a sliding level, or None."""
+        """Return moves up and down that together meet a sliding requirement, or None."""
         for share in (0.5, 1.0, 0.0, 0.75, 0.25):
             parts = [(sign, part) for sign, part in ((UP, share), (DOWN, 1.0 - share)) if part]
             moves = [
@@ -141,7 +141,7 @@ class _WitnessSearch:
         return None
 
     def make_witness(self, k: int, *moves: RoutedMove) -> OutsiderWitness:
-        """Return moves as a witness: in units, by cells of the table."""
+        """Return moves of a requirement as its witness: in units, by cells of the full table."""
         level = float(self.requirements.level[k])
         in_units = tuple((self.presolved.cells[move.cells], move.change * level) for move in moves)
         return OutsiderWitness(k, in_units)

@@ -55,7 +55,7 @@ NOISE = 1e-6
 
 
 def explain_infeasibility(model: Model, run: Run) -> InfeasibleError:
-    """Return an error that names what keeps every pattern of a suppression model from protecting, and the
+    """Return an error that names what keeps every suppression pattern from protecting the table, and the
     remedy.
 
     Every cell has its own switch, and there is no other window.
@@ -75,7 +75,7 @@ def explain_infeasibility(model: Model, run: Run) -> InfeasibleError:
 
 
 def _find_conflict(model: Model, run: Run) -> InfeasibleError | None:
-    """Return an error about the first requirement that fails in the largest pattern, or None."""
+    """Return an error about the first requirement that the largest pattern fails, or None."""
     requirements = Requirements.join(
         [outsider_requirements(model.problem), model.requirements[model.requirements.conditional]]
     )
@@ -89,7 +89,7 @@ def _find_conflict(model: Model, run: Run) -> InfeasibleError | None:
 
 
 def _find_failing(model: Model, hidden: Mask, requirements: Requirements, run: Run) -> Requirements | None:
-    """Return requirements of insiders that fail in a pattern that meets the given ones, or None."""
+    """Return insiders' requirements that fail in a pattern that meets the given ones, or None."""
     presolved = PresolvedTable.of(model)
     x = np.zeros(model.size)
     x[model.switch] = hidden
@@ -120,7 +120,7 @@ def _find_largest_pattern(model: Model, requirements: Requirements, run: Run) ->
 
 
 def _explain_limit(model: Model, run: Run) -> InfeasibleError:
-    """Return an error that says how many cells a limit would have to allow."""
+    """Return an error that says how many suppressed cells a limit would have to allow."""
     free = replace(
         model,
         cost=np.ones(model.size),
@@ -187,7 +187,7 @@ class _Conflict:
         )
 
     def _find_largest_level(self, hidden: Mask) -> int:
-        """Return the largest level, in multiples of the step, that is met when these cells are hidden."""
+        """Return the largest level of the requirement, in units, met when these cells are hidden."""
         program = self._make_program(hidden, np.zeros(0, dtype=np.int64))
         cost = -program.rows[[-1]].toarray().ravel()
         free = replace(program, cost=cost, row_lower=np.append(program.row_lower[:-1], -np.inf))
@@ -219,8 +219,8 @@ class _Conflict:
         return chosen
 
     def _make_program(self, hidden: Mask, frozen: Cells) -> IntegerProgram:
-        """Return the program of the module's docstring: moves in parts of the level, one per direction, then
-        a binary per frozen cell; the last row asks for the level.
+        """Return the conflict's integer program, as in the module's docstring: moves in parts of the level,
+        one per direction, then a binary per frozen cell; the last row asks for the level.
         """
         from scipy.sparse import csr_array, diags_array, eye_array, hstack, kron, vstack
 
@@ -251,7 +251,7 @@ class _Conflict:
 
 
 def _write_remedy(problem: Problem, freed: Cells) -> str:
-    """Return what the user can change so that these cells may be hidden."""
+    """Return the remedy of a conflict in words: what to change so that these cells may be hidden."""
     listed = problem.must_publish[freed]
     changes = []
     if listed.any():

@@ -38,23 +38,23 @@ class ReleaseSearch:
 
     @property
     def closed(self) -> bool:
-        """Whether the bound proves that nothing better than the incumbent exists."""
+        """Whether the bound proves that no release is better than the incumbent of the search."""
         return self.bound >= self.loss - self.slack
 
     @property
     def slack(self) -> float:
-        """How far below the incumbent a bound already proves it optimal."""
+        """How far below the incumbent's loss a bound of the search already proves it optimal."""
         return max(self.grain - self.noise, self.noise)
 
     @property
     def noise(self) -> float:
-        """The error of losses in floating-point arithmetic."""
+        """The error that floating-point arithmetic may leave in losses of the search."""
         open_loss = abs(self.loss - self.model.constant) if np.isfinite(self.loss) else 0.0
         return (NOISE if self.grain else ROUGH) * max(1.0, open_loss)
 
     def offer(self, x: Floats) -> bool:
-        """Make a protected point the incumbent if it is better and satisfies the model's own rows; return
-        whether it became so.
+        """Make a protected point the incumbent of the search if it is better and satisfies the model's own
+        rows; return whether it became so.
         """
         loss = self.model.loss(x)
         if loss >= self.loss - 1e-3 * self.noise or not self.model.admits(x):
@@ -63,14 +63,14 @@ class ReleaseSearch:
         return True
 
     def raise_bound(self, bound: float) -> None:
-        """Take a valid lower bound, rounded up to a multiple of the grain, if it is better."""
+        """Take a valid lower bound of the search, rounded up to a multiple of the grain, if better."""
         if self.grain:
             steps = (bound - self.model.constant) / self.grain
             bound = self.model.constant + np.ceil(steps - max(1e-5, NOISE * abs(steps))) * self.grain
         self.bound = max(self.bound, bound)
 
     def fix_by_reduced_cost(self, relaxation: float, reduced: Floats) -> int:
-        """Fix binaries at 0 that are 1 in no better release; return how many."""
+        """Fix binaries of the search at 0 that are 1 in no better release; return how many."""
         if self.best is None:
             return 0
         # The solver's reduced costs have errors up to its tolerance; a grain leaves room for that.
@@ -82,14 +82,14 @@ class ReleaseSearch:
         return int(hopeless.sum())
 
     def report_progress(self, phase: str, done: int = 0, total: int = 0) -> None:
-        """Report a phase with the bound and the loss of the incumbent to the run's listener."""
+        """Report a phase of the search with bound and incumbent's loss to the run's listener."""
         known = {"bound": float(self.bound)} if np.isfinite(self.bound) else {}
         if self.best is not None:
             known["incumbent"] = float(self.loss)
         self.run.report(phase, done, total, **known)
 
     def make_solution(self) -> Solution:
-        """Return the incumbent with the bound.
+        """Return the incumbent release of the search with its loss and the lower bound.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class ReleaseSearch:
 
 
 def _find_grain(model: Model) -> float:
-    """Return the largest number that all losses are multiples of (up to the constant), or 0."""
+    """Return the number that all losses of a model are multiples of (but for the constant), or 0."""
     costs = model.cost[model.cost != 0]
     if not model.integer[model.cost != 0].all() or not costs.size:
         return 0.0

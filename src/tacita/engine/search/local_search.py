@@ -32,7 +32,7 @@ class LocalSearch:
         self._incidence = csc_array(proposals.presolved.incidence)
 
     def __call__(self, guide: Floats, patience: int) -> None:
-        """Offer better patterns to the search until ``patience`` attempts in a row fail."""
+        """Offer better suppression patterns to the search until ``patience`` attempts in a row fail."""
         search, failures = self.search, 0
         current, loss = search.best, search.loss
         while current is not None and failures < patience and not search.closed and not search.run.over:
@@ -46,7 +46,7 @@ class LocalSearch:
                 failures = 0
 
     def _attempt(self, x: Floats, guide: Floats) -> Floats | None:
-        """Return a protected point like ``x`` except in one neighbourhood, or None."""
+        """Return a protected pattern like ``x`` except in one neighbourhood, as a point, or None."""
         switch, random = self.proposals.presolved.switch, self._random
         hidden, kept = x[switch] > 0, self.search.model.lower[switch] > 0
         near = _sort_by_distance(self._incidence, hidden, random)
@@ -57,7 +57,7 @@ class LocalSearch:
 
 
 def _sort_by_distance(incidence: csc_array, hidden: Mask, random: np.random.Generator) -> Cells:
-    """Return the hidden cells by their distance, in equations, from a random one; ties in random order."""
+    """Return a pattern's hidden cells by distance, in equations, from a random one; ties at random."""
     cells = random.permutation(np.flatnonzero(hidden))
     touched = incidence[:, cells]
     distance = np.full(cells.size, np.inf)

@@ -26,7 +26,7 @@ SHARES = (0.5, 0.999, 0.01, 0.2, 0.8)
 def make_patterns(
     presolved: PresolvedTable, requirements: Requirements, run: Run
 ) -> PresolvedPatterns | Flows:
-    """Return patterns by flows where the table is a large network with one attacker, else by programs."""
+    """Return a builder of suppression patterns: flows on large networks, if one attacker, else programs."""
     network = None if requirements.conditional.any() else find_network(presolved)
     if network is None or np.unique(requirements.attacker).size > 1:
         return PresolvedPatterns(presolved, requirements, run)
@@ -43,7 +43,7 @@ class Proposals:
 
     @property
     def patterns(self) -> PresolvedPatterns | Flows:
-        """The patterns for the requirements that are listed now."""
+        """The builder of suppression patterns for the requirements that are listed now."""
         if self._requirements is not self.separation.requirements:
             self._requirements = self.separation.requirements
             self._patterns = make_patterns(self.presolved, self._requirements, self.search.run)
@@ -51,7 +51,7 @@ class Proposals:
         return self._patterns
 
     def __call__(self, x: Floats, thorough: bool = False) -> Floats | None:
-        """Return the best protected point found near ``x``, or None if there is none or the time is over.
+        """Return the best protected pattern found near a fractional ``x``, as a point, or None without one.
 
         ``thorough`` tries several shares from which on a cell counts as hidden, not only one half.
         """
@@ -61,7 +61,7 @@ class Proposals:
         return min((y for y in found if y is not None), key=self.search.model.loss, default=None)
 
     def _complete_new(self, hidden: Mask, share: Floats) -> Floats | None:
-        """Return what ``complete_near`` returns, or None where the pattern was completed before."""
+        """Return the completed suppression pattern as a point, or None where it was completed before."""
         key = hidden.tobytes()
         if key in self._seen:
             return None
@@ -69,7 +69,7 @@ class Proposals:
         return self.complete_near(hidden, share)
 
     def complete_near(self, hidden: Mask, share: Floats, noise: Floats | float = 1.0) -> Floats | None:
-        """Return a protected point that hides these cells and others of large ``share``, or None.
+        """Return a protected pattern that hides these cells and others of large ``share``, or None.
 
         ``noise`` multiplies the costs.
         """
@@ -82,7 +82,7 @@ class Proposals:
             return None
 
     def complete(self, hidden: Mask, cost: Floats) -> Floats | None:
-        """Return the cheapest protected point found that hides these cells, or None."""
+        """Return the cheapest protected pattern found that hides these cells, as a point, or None."""
         while True:
             patterns = self.patterns
             built = patterns.build(hidden, cost, self._order)
@@ -97,7 +97,7 @@ class Proposals:
             hidden = x[self.presolved.switch] > 0.5
 
     def _clean(self, patterns: PresolvedPatterns | Flows, hidden: Mask) -> Floats:
-        """Return the pattern without cells that it does not need, as a point of the model."""
+        """Return the suppression pattern without cells that it does not need, as a point of the model."""
         model, switch = self.search.model, self.presolved.switch
         with suppress(StoppedError, SolverError):
             hidden = patterns.clean(hidden, model.lower[switch] > 0, model.cost[switch])

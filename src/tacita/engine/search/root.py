@@ -67,7 +67,7 @@ class Root:
             return
 
     def _add_cuts(self, propose: Propose | None, patient: bool) -> None:
-        """Solve and cut, round after round, and propose releases now and then."""
+        """Solve the relaxation and add cuts, round after round, and propose releases now and then."""
         search, history, proposal = self.search, list[float](), FIRST_PROPOSAL
         for number in range(1, 1_000_000):
             if search.run.over or not self._solve():
@@ -93,7 +93,7 @@ class Root:
                 return
 
     def _solve(self) -> bool:
-        """Solve the relaxation and fix variables; return whether there is an optimum."""
+        """Solve the relaxation of the root and fix variables; return whether there is an optimum."""
         search = self.search
         found = self._program.solve(search.run)
         if found is None:
@@ -112,7 +112,7 @@ class Root:
         return True
 
     def _drop_idle_rows(self, slack: Floats) -> None:
-        """Drop rows that have been slack for ``CLEANING`` rounds, if they are many."""
+        """Drop cuts of the relaxation that were slack for ``CLEANING`` rounds, if they are many."""
         self._idle = np.where(slack > SLACK, self._idle + 1, 0)
         gone = self._idle > CLEANING
         if gone.sum() > max(50, len(self.rows) // 4):
@@ -128,7 +128,7 @@ class Root:
             self.fix_variables()
 
     def fix_variables(self) -> None:
-        """Fix variables by the reduced costs of the last relaxation and the present incumbent."""
+        """Fix variables of the search by the last relaxation's reduced costs and the incumbent's loss."""
         if not self._fixing:
             return
         before = self.search.upper.copy()
@@ -137,7 +137,7 @@ class Root:
 
 
 def _has_stalled(history: list[float], search: ReleaseSearch) -> bool:
-    """Return whether the last ``PATIENCE`` rounds closed less than ``PROGRESS`` of the gap."""
+    """Return whether the last ``PATIENCE`` rounds of cuts closed less than ``PROGRESS`` of the gap."""
     if len(history) <= PATIENCE or not np.isfinite(search.loss):
         return False
     gap = max(search.loss - history[-1], 1e-12)

@@ -73,7 +73,7 @@ def sift(separation: Separation, search: ReleaseSearch) -> None:
 
 
 def _find_cheap_cells(presolved: PresolvedTable) -> Mask:
-    """Return the variables of the cheapest cells of every equation, and those that are fixed at 1."""
+    """Return a mask of the variables that sifting starts with: each equation's cheapest, and those at 1."""
     model = presolved.model
     active = model.lower > 0
     rows = presolved.rows
@@ -88,7 +88,7 @@ def _find_cheap_cells(presolved: PresolvedTable) -> Mask:
 def _solve_root(
     presolved: PresolvedTable, best: Floats, run: Run
 ) -> tuple[ReleaseSearch, Root, Requirements]:
-    """Return search, relaxation and listed requirements of a restricted model."""
+    """Return search, relaxation and listed requirements of a model restricted to the active cells."""
     model = presolved.model
     search = ReleaseSearch(model, run)
     search.offer(best)
@@ -102,8 +102,8 @@ def _solve_root(
 def _bound_all_variables(
     full: PresolvedTable, requirements: Requirements, small: PresolvedTable, root: Root
 ) -> tuple[float, Floats]:
-    """Return the Lagrangian bound that the root's dual values give for all variables, and their reduced
-    costs.
+    """Return the Lagrangian bound on the loss that the root's dual values give for all variables, and their
+    reduced costs.
     """
     model = full.model
     reduced, bound = model.cost.copy(), model.constant
@@ -122,7 +122,7 @@ def _bound_all_variables(
 def _extend_row(
     full: PresolvedTable, requirements: Requirements, small: PresolvedTable, row: CutRow
 ) -> CutRow | None:
-    """Return a row of the small presolved table with coefficients for all cells, or None if it is vacuous."""
+    """Return a cut of the small presolved table with coefficients for all cells, or None if vacuous."""
     if isinstance(row.origin, Bridge):
         return _extend_bridge(full, small, row.origin)
     if not isinstance(row.origin, CutOrigin):
@@ -151,7 +151,7 @@ def _extend_row(
 def _compute_coefficients(
     full: PresolvedTable, small: PresolvedTable, requirements: Requirements, k: int, limit: Blocking
 ) -> Floats:
-    """Return ``c = direction e_p + M' g`` for all cells of the full presolved table."""
+    """Return a cut's coefficients ``c = direction e_p + M' g`` for all cells of the full table."""
     matrix = full.model.problem.table.equations.matrix
     c = np.zeros(matrix.shape[1])
     for equation, dual in zip(small.equations[limit.equations].tolist(), limit.duals.tolist(), strict=True):
@@ -162,7 +162,7 @@ def _compute_coefficients(
 
 
 def _extend_bridge(full: PresolvedTable, small: PresolvedTable, bridge: Bridge) -> CutRow | None:
-    """Return a bridge inequality with all cells of its equation, or None if one of them is always hidden."""
+    """Return a bridge inequality with all cells of its equation, or None if one is always hidden."""
     matrix = full.model.problem.table.equations.matrix
     equation = int(small.equations[bridge.equation])
     cells = matrix.indices[matrix.indptr[equation] : matrix.indptr[equation + 1]]

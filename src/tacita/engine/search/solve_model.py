@@ -32,7 +32,7 @@ from tacita.solvers.linear_program import Solution
 
 
 def solve_model(model: Model, run: Run | None = None, start: Floats | None = None) -> Solution:
-    """Return the release of least loss of a model, with a lower bound on the loss of all of them.
+    """Return the engine's release of least loss for a model, with a lower bound on the loss of all.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ def _make_separation(presolved: PresolvedTable, search: ReleaseSearch) -> Separa
 
 
 def _is_suppression(presolved: PresolvedTable) -> bool:
-    """Return whether every cell has its own binary switch and no other window."""
+    """Return whether every presolved cell has its own binary switch and no other window."""
     switches = presolved.switch[presolved.switch >= 0]
     return presolved.only_switches and switches.size == len(presolved) == np.unique(switches).size
 
 
 def _finish_linear(search: ReleaseSearch, separation: Separation, root: Root) -> Solution:
-    """Return the solution of a model without integers: the last point of the root, if it protects."""
+    """Return the solution of a model without integers: the root's last point, if it protects."""
     if not search.model.size:
         # Nothing to decide: what is published protects or it does not.
         if not separation.protects(root.point):
@@ -100,7 +100,7 @@ def _finish_linear(search: ReleaseSearch, separation: Separation, root: Root) ->
 
 
 def _find_unmeetable(presolved: PresolvedTable, search: ReleaseSearch) -> Cells:
-    """Return the requirements on cells that can never move, of those that count in any case."""
+    """Return the requirements on cells that no release lets move, of those that count in any case."""
     requirements = search.model.requirements
     outside = presolved.find_requirements_outside(requirements)
     switch = requirements.switch[outside]
@@ -111,7 +111,7 @@ def _find_unmeetable(presolved: PresolvedTable, search: ReleaseSearch) -> Cells:
 
 
 def _fix_immovable(presolved: PresolvedTable, search: ReleaseSearch) -> None:
-    """Fix the switches of conditional requirements on cells that can never move at 0.
+    """Fix at 0 the switches of conditional requirements on cells that no release lets move.
 
     Raises
     ------

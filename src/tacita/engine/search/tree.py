@@ -60,7 +60,7 @@ def search_tree(
     propose: Propose | None,
     improve: Improve | None,
 ) -> None:
-    """Search the tree below a root until the search is closed or the time is over."""
+    """Search the branch-and-cut tree below a root until the incumbent is optimal or the time is over."""
     if search.best is not None and root.point.size:
         _search_near_incumbent(search, root, _AttackerRows(search, separation, propose, improve))
         if improve is not None and not search.closed:
@@ -70,7 +70,7 @@ def search_tree(
 
 
 def _improve_incumbent(search: ReleaseSearch, root: Root, rows: _AttackerRows, improve: Improve) -> None:
-    """Improve the incumbent before the tree, by local search or a first tree, depending on the gap."""
+    """Improve the search's incumbent before the tree, by local search or a first tree, as the gap asks."""
     gap = _relative_gap(search)
     if gap > WIDE_GAP:
         improve(root.point, PATIENCE_FIRST)
@@ -82,7 +82,7 @@ def _improve_incumbent(search: ReleaseSearch, root: Root, rows: _AttackerRows, i
 
 
 def _search_all(search: ReleaseSearch, root: Root, rows: _AttackerRows, nodes: int | None) -> None:
-    """Search one tree on all variables that are not fixed, of so many nodes at most; raise the bound."""
+    """Search one tree on all variables not fixed, of so many nodes at most; raise the engine's bound."""
     ended = _branch_and_cut(search, root, rows, search.upper, nodes)
     if not ended.complete:
         search.raise_bound(ended.bound + search.model.constant)
@@ -117,7 +117,7 @@ def _search_near_incumbent(search: ReleaseSearch, root: Root, rows: _AttackerRow
 def _branch_and_cut(
     search: ReleaseSearch, root: Root, rows: _AttackerRows, upper: Floats, nodes: int | None
 ) -> scip.TreeResult:
-    """Search one tree for releases better than the incumbent, with some upper bounds of the variables."""
+    """Return SCIP's result of one tree for releases better than the incumbent, within upper bounds."""
     program = replace(search.model, lower=search.lower, upper=upper)
     known = search.best is not None
     cutoff = search.loss - search.model.constant - 0.5 * search.slack if known else np.inf
@@ -143,7 +143,7 @@ class _AttackerRows:
 
     @contextmanager
     def restricted(self) -> Iterator[None]:
-        """Ignore the tree's bounds meanwhile: they hold only for the variables that the small tree has."""
+        """Ignore the bounds of a small tree meanwhile: they hold only for the variables that it has."""
         self._everywhere = False
         try:
             yield
@@ -152,7 +152,7 @@ class _AttackerRows:
             self._everywhere, self.in_doubt = True, False
 
     def find_violated(self, x: Floats, depth: int) -> Sequence[CutRow]:
-        """Return new cuts that a fractional point violates; some points are skipped after rounds in vain."""
+        """Return new cuts that a fractional point of the tree violates, none for skipped points."""
         # SCIP goes on with cuts of its own; separation after each of them mostly finds nothing.
         if self._skip:
             self._skip -= 1
@@ -166,7 +166,7 @@ class _AttackerRows:
         return rows
 
     def find_refuting(self, x: Floats) -> Sequence[CutRow] | None:
-        """Return cuts that a candidate violates, or None if it protects, in which case it is offered."""
+        """Return cuts that a tree's candidate violates, or None if it protects, and then offer it."""
         try:
             rows = self.separation.find_refuting_cuts(x)
         except (StoppedError, SolverError):
@@ -177,7 +177,7 @@ class _AttackerRows:
         return rows
 
     def accepts(self, x: Floats) -> bool:
-        """Return whether a candidate protects, in which case it is offered."""
+        """Return whether a candidate of the tree meets every requirement, and then offer it."""
         try:
             holds = self.separation.protects(x)
         except (StoppedError, SolverError):
@@ -188,7 +188,7 @@ class _AttackerRows:
         return holds
 
     def propose(self, x: Floats) -> Floats | None:
-        """Return the incumbent after proposals near a fractional point, or None where none was made."""
+        """Return the incumbent after heuristics near a tree's fractional point, or None if none was run."""
         self._calls += 1
         if self._propose is None or self._calls < self._next_proposal:
             return None
@@ -209,7 +209,7 @@ class _AttackerRows:
         return self.search.best
 
     def report_progress(self, best: float, bound: float, nodes: int) -> None:
-        """Take the bound of the tree, unless it is restricted, and report progress."""
+        """Take the bound of the tree, unless it is restricted, and report the search's progress."""
         if abs(bound) < 1e19 and self._everywhere:
             self.search.raise_bound(bound + self.search.model.constant)
         self.search.report_progress("branching", nodes)
