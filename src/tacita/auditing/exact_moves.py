@@ -59,9 +59,7 @@ def snap(matrix: csr_array, low: Units, high: Units, point: Floats) -> tuple[Uni
 
 
 def is_move(matrix: csr_array, low: Units, high: Units, numerators: Units, denominator: int) -> bool:
-    """Return whether ``z = numerators / denominator`` is a move of the audit, in exact arithmetic: ``M z =
-    0``, ``low <= z <= high``.
-    """
+    """Return whether these fractions are an exact move for the audit: ``M z = 0``, ``low <= z <= high``."""
     largest_sum = int(np.abs(numerators).max(initial=0)) * int(abs(matrix).sum(axis=1).max(initial=0))
     if largest_sum >= 2**63:
         # Beyond 64 bits a sum could wrap around to zero.

@@ -70,7 +70,7 @@ class _Network:
     supply: Units
 
     def carries(self, amount: Units) -> bool:
-        """Return whether this is a flow; exact."""
+        """Return whether these amounts per arc are a flow on the network; exact."""
         if (amount < 0).any() or (amount > self.capacity).any():
             return False
         left = self.supply.copy()
@@ -79,7 +79,7 @@ class _Network:
         return not left.any()
 
     def with_bound(self, amount: Units, reduced: Floats) -> Flow:
-        """Return a flow with the lower bound that reduced costs give."""
+        """Return a flow with its cost and the lower bound on all flows that reduced costs give."""
         # Sums instead of products of vectors: numpy's threads for those would cost more than the simplex.
         value = float((self.cost * amount).sum())
         short = np.where(reduced > 0.0, reduced * amount, -reduced * (self.capacity - amount))
@@ -89,7 +89,7 @@ class _Network:
 def find_cheapest_flow(
     n_nodes: int, tail: Nodes, head: Nodes, capacity: Units, cost: Floats, supply: Units, run: Run
 ) -> Flow | None:
-    """Return a cheapest flow, or None if there is proven to be no flow at all.
+    """Return a cheapest flow on a network, or None if there is proven to be no flow at all.
 
     Parameters
     ----------
@@ -122,8 +122,8 @@ def find_cheapest_flow(
 
 
 def _solve_by_program(network: _Network, run: Run) -> Flow | None:
-    """Return the optimum of HiGHS, or None where it is not integer, not exact, or there seems to be none: the
-    simplex in integers has to decide then.
+    """Return HiGHS's cheapest flow, or None where it is not integer, not exact, or there seems to be none:
+    the simplex in integers has to decide then.
     """
     from tacita.solvers.highs import Ended, Session
     from tacita.solvers.linear_program import LinearProgram
@@ -147,7 +147,7 @@ def _solve_by_program(network: _Network, run: Run) -> Flow | None:
 
 
 def _make_incidence(network: _Network) -> csc_array:
-    """Return nodes by arcs: 1 where an arc leaves, -1 where it enters, 0 for a loop."""
+    """Return the network as a matrix, nodes by arcs: 1 where an arc leaves, -1 where it enters."""
     from scipy.sparse import coo_array
 
     arcs = np.arange(network.tail.size)
@@ -157,7 +157,7 @@ def _make_incidence(network: _Network) -> csc_array:
 
 
 def _solve_by_simplex(network: _Network, run: Run) -> Flow | None:
-    """Return the optimum in integers, or the best flow when the time is over; None if there is no flow."""
+    """Return the network simplex's cheapest flow, or its best when time is over; None without a flow."""
     from tacita.solvers import network_simplex as simplex
 
     n_arcs, order = network.tail.size, _spread_arcs(network.tail.size)
@@ -197,8 +197,8 @@ def _solve_by_simplex(network: _Network, run: Run) -> Flow | None:
 
 
 def _spread_arcs(n_arcs: int) -> Cells:
-    """Return an order in which arcs that are listed together, most of them at one node, are far apart: a
-    block of arcs then offers pivots all over the network.
+    """Return an order for the network simplex that sets arcs listed together, most of them at one node, far
+    apart: a block of arcs then offers pivots all over the network.
     """
     step = int(n_arcs**0.5) + 1
     order = np.arange(step * step).reshape(step, step).T.ravel()
@@ -206,7 +206,7 @@ def _spread_arcs(n_arcs: int) -> Cells:
 
 
 def _find_exponent(network: _Network) -> int:
-    """Return the power of two by which costs are multiplied before they are rounded to integers.
+    """Return the power of two by which the network simplex scales costs before rounding them to integers.
 
     A path has fewer arcs than the network has nodes, so no path costs more than the largest costs together.
     """

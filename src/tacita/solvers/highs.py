@@ -103,17 +103,17 @@ class Session:
     # ------------------------------------------------------------ changes of the program
 
     def set_bounds(self, columns: Cells, lower: Floats, upper: Floats) -> None:
-        """Set the bounds of some variables."""
+        """Set the bounds of some variables of the linear program in HiGHS."""
         self._highs.changeColsBounds(len(columns), columns.astype(np.int32), lower, upper)
 
     def set_costs(self, columns: Cells, costs: Floats) -> None:
-        """Set the costs of some variables."""
+        """Set the costs of some variables of the linear program in HiGHS."""
         self._highs.changeColsCost(len(columns), columns.astype(np.int32), costs)
 
     def add_columns(
         self, matrix: csc_array, columns: Cells, signs: Cells, cost: float, upper: Floats
     ) -> None:
-        """Add variables from 0 to ``upper``, of one cost, whose entries are signed columns of a matrix."""
+        """Add variables from 0 to ``upper`` to the linear program, as signed columns of a matrix."""
         n, part = columns.size, matrix[:, columns]
         if n:
             starts, index = part.indptr[:-1].astype(np.int32), part.indices.astype(np.int32)
@@ -122,27 +122,27 @@ class Session:
             self._highs.addCols(n, costs, np.zeros(n), upper, value.size, starts, index, value)
 
     def add_rows(self, least: Floats, columns: list[Cells], entries: list[Floats]) -> None:
-        """Add rows ``entries x[columns] >= least``."""
+        """Add rows ``entries x[columns] >= least`` to the linear program in HiGHS."""
         index, value = np.concatenate(columns).astype(np.int32), np.concatenate(entries)
         no_end = np.full(least.size, np.inf)
         self._highs.addRows(least.size, least, no_end, value.size, _find_starts(columns), index, value)
 
     def delete_rows(self, rows: Cells) -> None:
-        """Delete rows; later ones move up."""
+        """Delete rows of the linear program in HiGHS; later ones move up."""
         self._highs.deleteRows(rows.size, rows.astype(np.int32))
 
     def delete_columns(self, columns: Cells) -> None:
-        """Delete variables, in ascending order; later ones move up."""
+        """Delete variables of the linear program, in ascending order; later ones move up."""
         self._highs.deleteCols(columns.size, columns.astype(np.int32))
 
     def limit_pivots(self, most: int) -> None:
-        """Let every later solve give up after so many pivots."""
+        """Let every later solve of the linear program give up after so many pivots."""
         self._highs.setOptionValue("simplex_iteration_limit", most)
 
     # ------------------------------------------------------------ solving
 
     def solve(self, run: Run) -> Ended:
-        """Solve in slices of a second, between which time and cancels are checked.
+        """Solve the program in HiGHS and return how that ended; time is checked after each second.
 
         Raises
         ------
@@ -163,7 +163,7 @@ class Session:
         return Ended.STOPPED
 
     def solve_at_once(self, run: Run) -> Ended:
-        """Solve in one call that checks now and then whether the run is over."""
+        """Solve the program in one call of HiGHS that checks if the run is over; return how it ended."""
         if run.over:
             return Ended.STOPPED
 
@@ -175,7 +175,7 @@ class Session:
         return self._read_status()
 
     def solve_by_interior_point(self, run: Run) -> Ended:
-        """Solve from the beginning by an interior point and crossover; later solves go on from its vertex."""
+        """Solve the linear program anew by interior point and crossover; return how HiGHS ended."""
         highs = self._highs
         highs.clearSolver()
         self.limit_pivots(2**31 - 1)
@@ -187,14 +187,14 @@ class Session:
         return status
 
     def find_extreme(self, column: int, sign: int, run: Run) -> Answer:
-        """Maximise ``sign * x[column]``; the value of the answer is ``x[column]`` itself."""
+        """Return the solver's point of largest ``sign * x[column]``, with ``x[column]`` itself as value."""
         self._highs.changeColCost(column, float(-sign))
         answer = self._answer(run)
         self._highs.changeColCost(column, 0.0)
         return answer if answer.point.size == 0 else replace(answer, value=float(answer.point[column]))
 
     def minimise(self, costs: Floats, run: Run, most_pivots: int | None = None) -> Answer:
-        """Minimise ``costs @ x``, stopping after so many pivots; the costs stay until the next call."""
+        """Return HiGHS's point of least ``costs @ x``, within so many pivots; the costs stay set."""
         if most_pivots is not None:
             self.limit_pivots(most_pivots)
         self.set_costs(np.arange(costs.size), costs)
@@ -203,7 +203,7 @@ class Session:
         return self._answer(run)
 
     def _answer(self, run: Run) -> Answer:
-        """Solve, once more from the beginning if arithmetic failed, and return the answer."""
+        """Return HiGHS's optimum and point, solved once more from the beginning if arithmetic failed."""
         status = self._attempt(run)
         if self._highs.getModelStatus().name in ("kUnknown", "kSolveError") and not run.over:
             # The basis of an earlier solve may be the reason.
@@ -214,14 +214,14 @@ class Session:
         return Answer(status, self.value, self.point())
 
     def _attempt(self, run: Run) -> Ended:
-        """Solve; a failure of the solver counts as stopped."""
+        """Solve the program in HiGHS and return how that ended; a failure counts as stopped."""
         try:
             return self.solve(run)
         except SolverError:
             return Ended.STOPPED
 
     def _read_status(self) -> Ended:
-        """Return how the last solve ended; raise if that proves nothing."""
+        """Return how the last solve in HiGHS ended; raise if that proves nothing."""
         import highspy
 
         ended = self._highs.getModelStatus()
@@ -246,27 +246,27 @@ class Session:
 
     @property
     def value(self) -> float:
-        """The objective."""
+        """The objective that the last solve in HiGHS reached."""
         return self._highs.getObjectiveValue()
 
     def point(self) -> Floats:
-        """Return the values of the variables."""
+        """Return the values of the variables after the last solve in HiGHS."""
         return np.array(self._highs.getSolution().col_value)
 
     def read_reduced_costs(self) -> Floats:
-        """Return how much one more unit of each variable would change the optimum."""
+        """Return each variable's reduced cost: how much one more unit would change the solver's optimum."""
         return np.array(self._highs.getSolution().col_dual)
 
     def duals(self) -> Floats:
-        """Return the dual values: how much one more unit of each right-hand side would change the optimum."""
+        """Return each row's dual value: how much one more unit on its right changes HiGHS's optimum."""
         return np.array(self._highs.getSolution().row_dual)
 
     def read_row_values(self) -> Floats:
-        """Return ``rows x``."""
+        """Return the value of each row ``rows x`` after the last solve in HiGHS."""
         return np.array(self._highs.getSolution().row_value)
 
     def iterations(self) -> int:
-        """Return the number of pivots and iterations."""
+        """Return the number of pivots and other iterations of the last call of HiGHS."""
         done = self._highs.getInfo()
         counts = (done.simplex_iteration_count, done.ipm_iteration_count, done.crossover_iteration_count)
         return sum(max(count, 0) for count in counts)
@@ -288,7 +288,7 @@ def solve_mip(
     tell: Tell | None = None,
     nodes: int | None = None,
 ) -> MipResult:
-    """Return an optimum; the best point so far where time, a cancel or the nodes end the search.
+    """Return HiGHS's optimum of a program, or its best point and bound where time or nodes end the search.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ class _Watch:
         self.error: BaseException | None = None
 
     def search(self, highs: Highs, start: Floats | None) -> HighsModelStatus:
-        """Run HiGHS from a start; return how it ended, or raise what a report raised."""
+        """Run HiGHS on a program from a start; return how it ended, or raise what a report raised."""
         import highspy
 
         if start is not None:
@@ -357,7 +357,7 @@ class _Watch:
         return highs.getModelStatus()
 
     def _handle(self, event: HighsCallbackEvent) -> None:
-        """Report progress and interrupt the search where that is due."""
+        """Report progress of HiGHS and interrupt it where that is due."""
         # An exception must not pass through HiGHS: it waits until the search has ended.
         try:
             if self.tell is not None and time.monotonic() - self.last_report >= TELL_EVERY:
@@ -369,7 +369,7 @@ class _Watch:
             event.interrupt()
 
     def _report(self, tell: Tell, event: HighsCallbackEvent) -> None:
-        """Report the loss of the best point and the bound."""
+        """Report the loss of HiGHS's best point and its bound."""
         import highspy
 
         if event.callback_type == highspy.cb.HighsCallbackType.kCallbackMipInterrupt:
@@ -402,7 +402,7 @@ def _load(program: LinearProgram, presolve: str) -> Highs:
 
 
 def _find_starts(parts: list[Cells]) -> NDArray[np.int32]:
-    """Return where each part begins when they are joined."""
+    """Return where the entries of each row or column begin when HiGHS gets them in one array."""
     return np.cumsum([0, *(part.size for part in parts[:-1])]).astype(np.int32)
 
 

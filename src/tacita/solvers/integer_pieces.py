@@ -33,13 +33,13 @@ class Pieces:
     cost: Floats
 
     def sum_changes(self, taken: Units, n_cells: int) -> Units:
-        """Return the change of every cell when each piece is used so many times."""
+        """Return the integer change of every cell when each piece of the loss is used so many times."""
         change = np.zeros(n_cells, dtype=np.int64)
         np.add.at(change, self.cell, self.sign * taken)
         return change
 
     def columns(self, matrix: csr_array) -> csr_array:
-        """Return what each piece adds to each row."""
+        """Return the integer program's matrix: what each piece of the loss adds to each row."""
         from scipy.sparse import csr_array
 
         rows = csr_array(matrix.tocsc()[:, self.cell].astype(np.float64))
@@ -47,8 +47,8 @@ class Pieces:
         return rows
 
     def find_cheapest_flow(self, network: Network, rest: Units, run: Run) -> Flow | None:
-        """Return how often each piece is used in a cheapest flow, or None if no changes satisfy the
-        equations.
+        """Return how often a cheapest flow on the network uses each piece of the loss, or None if no changes
+        satisfy the equations.
         """
         supply = np.append(network.row_sign * rest, 0)
         supply[network.ground] = -supply.sum()
@@ -65,8 +65,8 @@ class Pieces:
 
 
 def group_by_code(structure: Structure, cell: Cells) -> list[Cells]:
-    """Return the positions of cells that share a code, for every code of every dimension: groups for
-    :func:`~tacita.solvers.integer_programs.solve_integer_program`.
+    """Return groups of variables for :func:`~tacita.solvers.integer_programs.solve_integer_program`: the
+    positions of cells that share a code, for every code of every dimension.
     """
     groups = []
     for d in range(len(structure.dimensions)):

@@ -87,7 +87,7 @@ class _IntegerSearch:
         self.raise_bound(bound)
 
     def offer(self, x: Floats) -> bool:
-        """Make a point the best if it is feasible and better; return whether it became so."""
+        """Make a point the integer program's best if feasible and cheaper; return whether it became so."""
         loss = float(self.program.cost @ x)
         if loss >= self.loss or not is_feasible(self.program, x):
             return False
@@ -95,22 +95,22 @@ class _IntegerSearch:
         return True
 
     def raise_bound(self, bound: float) -> None:
-        """Take a valid lower bound, rounded up to an integer loss, if it is better."""
+        """Take a valid lower bound of the integer program, rounded up to an integer loss, if better."""
         if self.integer_losses and np.isfinite(bound):
             bound = np.ceil(bound - CAUTION - NOISE * abs(bound))
         self.bound = max(self.bound, float(bound))
 
     def close(self) -> None:
-        """Take the best point as proven optimal."""
+        """Take the best point of the integer program as proven optimal."""
         self.bound = self.loss
 
     @property
     def closed(self) -> bool:
-        """Whether the bound proves the best point optimal."""
+        """Whether the bound proves the best point of the integer program optimal."""
         return self.best is not None and self.loss - self.bound <= NOISE * max(1.0, abs(self.loss))
 
     def explore(self, groups: Sequence[Cells], rounded: Floats, broken: Mask) -> None:
-        """Search for points near a rounded one, which may violate the rows of its ``broken`` variables."""
+        """Search near a rounded point, which may violate the rows of its ``broken`` integer variables."""
         repaired = _repair(self.program, self.run, rounded, broken)
         if repaired is not None and self.offer(repaired):
             # All other variables are as in the relaxation: so near the bound only branching can improve.
@@ -126,7 +126,7 @@ class _IntegerSearch:
                 return
 
     def branch(self) -> None:
-        """Search the complete program by branch-and-bound, from the best point on."""
+        """Search the complete integer program by branch-and-bound, from the best point on."""
         found = solve_mip(
             self.program,
             self.run,
@@ -142,14 +142,14 @@ class _IntegerSearch:
         self.raise_bound(found.bound)
 
     def make_solution(self) -> Solution:
-        """Return the best point with the bound; raise if there is none."""
+        """Return the best point of the integer program with the bound; raise if there is none."""
         if self.best is None:
             raise make_no_point_error(self.run)
         status = Status.OPTIMAL if self.closed else Status.FEASIBLE
         return Solution(self.best, self.loss, min(self.bound, self.loss), status)
 
     def _report(self, phase: str, best: float | None, bound: float) -> None:
-        """Report a phase with loss and bound to the run's listener."""
+        """Report a phase of the integer program's search, with loss and bound, to the run's listener."""
         known = {"bound": max(bound, self.bound)}
         if best is not None:
             known["incumbent"] = best
@@ -189,8 +189,8 @@ def find_cheap_point(program: IntegerProgram, run: Run) -> Floats | None:
 
 
 def _repair(program: IntegerProgram, run: Run, rounded: Floats, broken: Mask) -> Floats | None:
-    """Return a point that differs from a rounded one only near its broken variables: first in their rows,
-    then in the rows of those, and so on; None where none is found before most variables vary.
+    """Return a point of the integer program like a rounded one except near its broken variables: first in
+    their rows, then in the rows of those, and so on; None if none is found before most vary.
     """
     near, unfixed = broken, program.upper > program.lower
     while not run.over:
@@ -204,7 +204,7 @@ def _repair(program: IntegerProgram, run: Run, rounded: Floats, broken: Mask) ->
 
 
 def _widen(program: IntegerProgram, near: Mask) -> Mask:
-    """Return the variables that share a row with some of these."""
+    """Return a mask of the integer program's variables that share a row with some of these."""
     touches = abs(program.rows)
     rows = touches @ near.astype(np.float64) > 0
     return np.asarray(touches.T @ rows.astype(np.float64) > 0)
@@ -213,7 +213,7 @@ def _widen(program: IntegerProgram, near: Mask) -> Mask:
 def _find_first_point(
     program: IntegerProgram, groups: Sequence[Cells], run: Run, rounded: Floats
 ) -> Floats | None:
-    """Return a feasible point near one that may not be, by the elastic program, or None if none is found."""
+    """Return a feasible point of an integer program near a rounded one, by the elastic program, or None."""
     x, size = rounded, rounded.size
     largest = float(np.abs(program.cost).max(initial=0.0)) or 1.0
     for penalty in PENALTIES:
@@ -228,7 +228,7 @@ def _find_first_point(
 
 
 def _make_elastic(program: IntegerProgram, penalty: float) -> IntegerProgram:
-    """Return the program with two slacks per row, which cost ``penalty`` each."""
+    """Return the elastic integer program: two slacks per row, which cost ``penalty`` each."""
     from scipy.sparse import csr_array, eye_array, hstack
 
     count = program.rows.shape[0]
@@ -244,7 +244,7 @@ def _make_elastic(program: IntegerProgram, penalty: float) -> IntegerProgram:
 
 
 def _append_slack(program: IntegerProgram, x: Floats) -> Floats:
-    """Return the point of the elastic program with the slacks that ``x`` needs."""
+    """Return the point of the elastic integer program with the slacks that ``x`` needs."""
     reached = program.rows @ x
     lacks, exceeds = program.row_lower - reached, reached - program.row_upper
     return np.concatenate([x, np.maximum(lacks, 0.0), np.maximum(exceeds, 0.0)])
@@ -257,6 +257,6 @@ def _infeasible_error(program: IntegerProgram) -> InfeasibleError:
 
 
 def make_no_point_error(run: Run) -> StoppedError:
-    """Return the error of a search whose time ended before it found a point."""
+    """Return the error of a solver whose time ended before it found a point of the integer program."""
     fault = f"stopped after {run.seconds:.0f} s before a first point was found"
     return StoppedError(fault, remedy="allow more time", options=["time_limit"])

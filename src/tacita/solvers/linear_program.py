@@ -27,18 +27,18 @@ class LinearProgram:
 
     @classmethod
     def of_equations(cls, matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats) -> LinearProgram:
-        """Return ``matrix x = rhs, lower <= x <= upper`` with no costs yet."""
+        """Return the linear program ``matrix x = rhs, lower <= x <= upper``, with no costs yet."""
         return cls(np.zeros(lower.size), lower, upper, matrix, rhs, rhs)
 
     @classmethod
     def without_variables(cls, rows: int) -> LinearProgram:
-        """Return ``0 = 0`` in so many rows, to which variables are added later."""
+        """Return a linear program of rows ``0 = 0``, to which variables are added later."""
         from scipy.sparse import csc_array
 
         return cls.of_equations(csc_array((rows, 0)), np.zeros(0), np.zeros(0), np.zeros(rows))
 
     def in_integers(self) -> IntegerProgram:
-        """Return the same program with every variable an integer."""
+        """Return the same linear program with every variable an integer."""
         return IntegerProgram(**vars(self), integer=np.ones(self.cost.size, dtype=bool))
 
 
@@ -49,7 +49,7 @@ class IntegerProgram(LinearProgram):
     integer: Mask
 
     def relaxed(self) -> LinearProgram:
-        """Return the linear relaxation."""
+        """Return the linear relaxation of the integer program."""
         return LinearProgram(self.cost, self.lower, self.upper, self.rows, self.row_lower, self.row_upper)
 
 

@@ -41,7 +41,7 @@ LEAST_GAIN = 1e-9
 
 
 def descend(program: IntegerProgram, groups: Sequence[Cells], run: Run, start: Floats) -> Iterator[Floats]:
-    """Yield better and better points from ``start`` on, until no neighbourhood improves or time is over.
+    """Yield better and better points of an integer program, until no neighbourhood improves or time is over.
 
     The points depend on the program, the groups, the start and the seed alone, unless the run is cut short.
     """
@@ -64,19 +64,19 @@ def descend(program: IntegerProgram, groups: Sequence[Cells], run: Run, start: F
 
 
 def is_feasible(program: IntegerProgram, x: Floats) -> bool:
-    """Return whether a point satisfies every row and bound."""
+    """Return whether a point satisfies every row and bound of an integer program."""
     reached = program.rows @ x
     rows = (reached >= program.row_lower - MISSED) & (reached <= program.row_upper + MISSED)
     return bool(rows.all() and (x >= program.lower).all() and (x <= program.upper).all())
 
 
 def round_to_integers(program: IntegerProgram, x: Floats) -> Floats:
-    """Return the point with its integer variables rounded, within the bounds."""
+    """Return a point of an integer program with integer variables rounded, within the bounds."""
     return np.clip(np.where(program.integer, np.rint(x), x), program.lower, program.upper)
 
 
 def _make_neighbourhood(program: IntegerProgram, x: Floats, free: Cells) -> IntegerProgram:
-    """Return the program in the free variables, all others fixed as in ``x``."""
+    """Return the integer program in the free variables alone, all others fixed as in ``x``."""
     from scipy.sparse import csr_array
 
     part = csr_array(program.rows[:, free])
@@ -97,7 +97,7 @@ def _make_neighbourhood(program: IntegerProgram, x: Floats, free: Cells) -> Inte
 def vary(
     program: IntegerProgram, x: Floats, free: Cells, run: Run, start: Floats | None = None
 ) -> Floats | None:
-    """Return a cheap point that differs from ``x`` in the free variables only, or None if none is found."""
+    """Return a cheap point of an integer program, like ``x`` but for the free variables, or None."""
     found = solve_mip(_make_neighbourhood(program, x, free), run, start=start, nodes=NODES)
     if not found.point.size:
         return None
@@ -127,7 +127,7 @@ class _Neighbourhoods:
         self.alone.eliminate_zeros()
 
     def draw(self, count: int, draw: np.random.Generator) -> Cells:
-        """Return the variables of a random neighbourhood of so many groups of each kind."""
+        """Return the free variables of a random neighbourhood, made of so many groups of each kind."""
         free, allowed = self.open.copy(), np.ones(self.apart.shape[0], dtype=bool)
         for _ in range(self.kinds):
             if not allowed.any():
@@ -144,7 +144,7 @@ class _Neighbourhoods:
         return np.flatnonzero(free & self.open)
 
     def _choose_disjoint(self, count: int, order: Cells) -> list[int]:
-        """Return the first groups that share no variable, at most so many."""
+        """Return the first groups of variables that share none, at most so many."""
         chosen: list[int] = []
         for g in order.tolist():
             if len(chosen) < count and self.apart[g, chosen].all():
@@ -152,11 +152,11 @@ class _Neighbourhoods:
         return chosen
 
     def find_share(self, free: Cells) -> float:
-        """Return the number of free variables as a share of those that are not fixed."""
+        """Return a neighbourhood's free variables as a share of all that are not fixed."""
         return free.size / max(1, int(self.open.sum()))
 
     def find_better(self, x: Floats, free: Cells, run: Run) -> Floats | None:
-        """Return the best point found with all other variables as in ``x``, or None if none is better."""
+        """Return a better point of the integer program in a neighbourhood of ``x``, or None without."""
         if not free.size:
             return None
         y = vary(self.program, x, free, run, start=x[free])

@@ -50,17 +50,17 @@ class Network:
 
     @property
     def ground(self) -> int:
-        """The node at which cells in fewer than two equations end."""
+        """The number of the network's last node, at which cells in fewer than two equations end."""
         return self.n_nodes - 1
 
     @cached_property
     def grounded(self) -> bool:
-        """Whether some cell joins the ground with another node."""
+        """Whether some cell of the network joins the ground with another node."""
         return bool(((self.tail == self.ground) != (self.head == self.ground)).any())
 
     @cached_property
     def joined(self) -> NDArray[np.int64]:
-        """Per node, the size of its connected component."""
+        """The number of nodes connected with each node of the network, itself included."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -70,7 +70,7 @@ class Network:
 
     @classmethod
     def of(cls, matrix: csc_array | csr_array) -> Network | None:
-        """Return the network of the equations ``M``, or None if they are no network.
+        """Return the table of equations ``M`` as a network, or None if it is no network.
 
         Where cells are in more than two equations, equations that follow from others are left out: with a
         hierarchy in one of two dimensions the row of a subtotal is the sum of the rows of its parts.
@@ -89,7 +89,7 @@ class Network:
 
     @classmethod
     def _from_signs(cls, matrix: csc_array, sign: Signs) -> Network:
-        """Return the network of equations whose signs are known."""
+        """Return the network of equations whose signs are known: tail and head of every cell."""
         ground, n_cells = matrix.shape
         entries = np.diff(matrix.indptr)
         joined = np.flatnonzero(entries)
@@ -103,7 +103,7 @@ class Network:
 
 
 def _to_canonical(matrix: csc_array | csr_array) -> csc_array:
-    """Return a copy by columns, each entry once and none of them zero."""
+    """Return a copy of the equations by columns, each entry once and none zero, to find the network."""
     own = matrix.tocsc(copy=True)
     own.sum_duplicates()
     own.eliminate_zeros()
@@ -111,7 +111,7 @@ def _to_canonical(matrix: csc_array | csr_array) -> csc_array:
 
 
 def _find_row_signs(matrix: csc_array) -> Signs | None:
-    """Return signs ``s`` with ``s_q m_qi = -s_r m_ri`` for every column ``i`` with two entries, or None.
+    """Return signs ``s`` of equations that make them a network, ``s_q m_qi = -s_r m_ri``, or None.
 
     Each row is a node twice, as it is and negated, joined with those that must have the same sign. Signs
     exist unless a row is connected with its own negation. A few columns per row connect nearly all of them;
@@ -141,7 +141,7 @@ def _find_row_signs(matrix: csc_array) -> Signs | None:
 
 
 def _find_implied_rows(matrix: csc_array) -> Mask:
-    """Return the equations that follow from others and whose cells are all in three equations or more.
+    """Return a mask of equations that follow from others, whose cells are in at least three equations.
 
     In row ``r`` of a subtotal, ``sum_c y_gc = y_gT``, every cell is replaced by the parts whose total it is.
     If what is left is a sum of complete rows, ``r`` follows from them. The rows used may be implied
@@ -182,7 +182,7 @@ def _find_implied_rows(matrix: csc_array) -> Mask:
 
 
 def _empty_rows(matrix: csc_array, dropped: Mask) -> csc_array:
-    """Return the matrix with some rows emptied, in the same shape."""
+    """Return the matrix of equations with some rows emptied, in the same shape."""
     thinner = matrix.copy()
     thinner.data = np.where(dropped[thinner.indices], 0, thinner.data)
     thinner.eliminate_zeros()

@@ -90,7 +90,7 @@ class Limit(NamedTuple):
 
 @kernel
 def start_tree(arcs: Arcs, tree: Tree, balance: Units) -> None:
-    """Write the first flow and the first tree; ``balance`` holds the supplies and is overwritten."""
+    """Write the network simplex's first flow and tree; ``balance`` has the supplies and is overwritten."""
     root = balance.size
     first_artificial = arcs.tail.size - root
     for arc in range(first_artificial):
@@ -118,7 +118,7 @@ def start_tree(arcs: Arcs, tree: Tree, balance: Units) -> None:
 
 @kernel
 def attach(tree: Tree, node: int, parent: int, arc: int, upward: bool) -> None:
-    """Make a node the first child of a parent."""
+    """Make a node of the simplex's spanning tree the first child of a parent."""
     tree.parent[node], tree.arc[node], tree.upward[node] = parent, arc, upward
     sibling = tree.child[parent]
     tree.previous[node], tree.following[node] = NONE, sibling
@@ -129,7 +129,7 @@ def attach(tree: Tree, node: int, parent: int, arc: int, upward: bool) -> None:
 
 @kernel
 def detach(tree: Tree, node: int) -> None:
-    """Remove a node from the children of its parent."""
+    """Remove a node of the simplex's spanning tree from the children of its parent."""
     before, after = tree.previous[node], tree.following[node]
     if before != NONE:
         tree.following[before] = after
@@ -141,7 +141,7 @@ def detach(tree: Tree, node: int) -> None:
 
 @kernel
 def find_entering(arcs: Arcs, tree: Tree, n_arcs: int, block: int) -> int:
-    """Return the arc that gains most per unit in the next block of arcs that has any; NONE at the optimum."""
+    """Return the arc of most gain per unit of flow in the next block that has any; NONE at the optimum."""
     best, found, arc = 0, NONE, tree.counters[CURSOR]
     checked, left = 0, block
     while checked < n_arcs:
@@ -168,7 +168,7 @@ def find_entering(arcs: Arcs, tree: Tree, n_arcs: int, block: int) -> int:
 
 @kernel
 def find_meeting(tree: Tree, one: int, other: int) -> int:
-    """Return the lowest node above both."""
+    """Return the lowest node above both in the spanning tree of the network simplex."""
     while one != other:
         if tree.depth[one] >= tree.depth[other]:
             one = tree.parent[one]
@@ -179,7 +179,7 @@ def find_meeting(tree: Tree, one: int, other: int) -> int:
 
 @kernel
 def find_limit(arcs: Arcs, tree: Tree, entered: int, giver: int, taker: int, top: int) -> Limit:
-    """Return what can be pushed from the giver over the entering arc to the taker, and back over the tree.
+    """Return how much flow a pivot can push from giver over the entering arc to taker and back over the tree.
 
     Ties go to the last arc on the cycle from the top: down to the giver, across, up from the taker.
     """
@@ -203,7 +203,7 @@ def find_limit(arcs: Arcs, tree: Tree, entered: int, giver: int, taker: int, top
 
 @kernel
 def push_up(arcs: Arcs, tree: Tree, node: int, top: int, amount: int) -> None:
-    """Add an amount, which may be negative, to the flow from a node up to the top."""
+    """Add an amount, which may be negative, to the flow along the spanning tree from a node to the top."""
     while node != top:
         arcs.flow[tree.arc[node]] += amount if tree.upward[node] else -amount
         node = tree.parent[node]
@@ -211,7 +211,7 @@ def push_up(arcs: Arcs, tree: Tree, node: int, top: int, amount: int) -> None:
 
 @kernel
 def reverse_path(tree: Tree, node: int, last: int, parent: int, arc: int, upward: bool) -> None:
-    """Reverse the path from a node up to ``last`` and attach it under a new parent."""
+    """Reverse the spanning tree's path from a node up to ``last`` and attach it under a new parent."""
     while True:
         old_parent, old_arc, old_upward = tree.parent[node], tree.arc[node], tree.upward[node]
         detach(tree, node)
@@ -223,7 +223,7 @@ def reverse_path(tree: Tree, node: int, last: int, parent: int, arc: int, upward
 
 @kernel
 def shift_potentials(tree: Tree, top: int, change: int) -> None:
-    """Change the potentials of a subtree, and set its depths again."""
+    """Change the potentials of a subtree of the network simplex, and set its depths again."""
     tree.stack[0], waiting = top, 1
     while waiting > 0:
         waiting -= 1
@@ -239,7 +239,7 @@ def shift_potentials(tree: Tree, top: int, change: int) -> None:
 
 @kernel
 def pivot(arcs: Arcs, tree: Tree, entered: int) -> None:
-    """Push as much as possible over an arc; unless that only fills or empties it, it enters the tree."""
+    """Push as much flow as possible over an arc; it enters the tree unless that only fills or empties it."""
     tail, head, side = arcs.tail[entered], arcs.head[entered], arcs.side[entered]
     giver, taker = (tail, head) if side == EMPTY else (head, tail)
     top = find_meeting(tree, giver, taker)
@@ -263,7 +263,7 @@ def pivot(arcs: Arcs, tree: Tree, entered: int) -> None:
 
 @kernel
 def improve_flow(arcs: Arcs, tree: Tree, block: int, most: int) -> int:
-    """Make at most so many pivots; return how many were made, fewer if the flow is a cheapest one."""
+    """Make up to so many pivots of the network simplex; return how many, fewer if the flow is cheapest."""
     n_arcs = arcs.tail.size - tree.parent.size + 1
     for done in range(most):
         entered = find_entering(arcs, tree, n_arcs, block)
@@ -276,7 +276,7 @@ def improve_flow(arcs: Arcs, tree: Tree, block: int, most: int) -> int:
 def make_start(
     n_nodes: int, tail: Numbers, head: Numbers, capacity: Units, cost: Units, supply: Units
 ) -> tuple[Arcs, Tree]:
-    """Return the first flow and the first tree.
+    """Return the network simplex's first flow and first spanning tree.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class CutRow:
     """What the row was made from, for whoever made it."""
 
     def compute_slack(self, x: Floats) -> float:
-        """Return the slack at ``x``, negative where it violates the row."""
+        """Return the row's slack at point ``x`` of the linear program, negative where ``x`` violates it."""
         return float(self.value @ x[self.index]) - self.rhs
 
 
@@ -54,7 +54,7 @@ class GrowingRows:
         self.ended = Ended.STOPPED
 
     def add(self, rows: Sequence[CutRow]) -> None:
-        """Add rows after those that were added before."""
+        """Add rows to the linear program, after those that were added before."""
         if not rows:
             return
         parts = [(self._place[row.index], row.value) for row in rows]
@@ -64,13 +64,13 @@ class GrowingRows:
         self._session.add_rows(rhs, [at for at, _ in parts], [value for _, value in parts])
 
     def drop(self, gone: Mask) -> None:
-        """Drop added rows, given for each one that has not been dropped before."""
+        """Drop added rows of the linear program, marked among those that have not been dropped before."""
         if gone.any():
             self._session.delete_rows(np.flatnonzero(gone) + self._permanent)
             self._rhs = self._rhs[~gone]
 
     def remove(self, variables: Cells) -> None:
-        """Remove variables that are fixed at 0."""
+        """Remove variables that are fixed at 0 from the linear program."""
         at = np.sort(self._place[variables])
         self._session.delete_columns(at)
         self._columns = np.delete(self._columns, at)
@@ -78,7 +78,7 @@ class GrowingRows:
         self._place[self._columns] = np.arange(self._columns.size)
 
     def solve(self, run: Run) -> Optimum | None:
-        """Return the optimum, or None if the program is infeasible or the time is over: see ``ended``."""
+        """Return the linear program's optimum, or None if infeasible or the time is over: see ``ended``."""
         session = self._session
         self.ended = session.solve(run)
         if self.ended is not Ended.OPTIMAL:

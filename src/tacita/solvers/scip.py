@@ -32,19 +32,19 @@ class LazyRows(Protocol):
     in_doubt: bool
 
     def find_violated(self, x: Floats, depth: int) -> Sequence[CutRow]:
-        """Return rows that a fractional point violates, as far as it pays to search."""
+        """Return rows for SCIP that a fractional point violates, as far as it pays to search."""
 
     def find_refuting(self, x: Floats) -> Sequence[CutRow] | None:
-        """Return rows that a candidate violates: None if it is a solution, empty if no row cuts it off."""
+        """Return rows that a candidate of SCIP violates: None if a solution, empty if none cuts it off."""
 
     def accepts(self, x: Floats) -> bool:
-        """Return whether a candidate is a solution."""
+        """Return whether a candidate of SCIP is a solution."""
 
     def propose(self, x: Floats) -> Floats | None:
-        """Return a solution near a fractional point, or None."""
+        """Return a solution near a fractional point of SCIP, or None."""
 
     def report_progress(self, best: float, bound: float, nodes: int) -> None:
-        """Take the loss of the best solution, the bound and the number of nodes, before each separation."""
+        """Take SCIP's loss of the best solution, bound and number of nodes, before each separation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ def branch_and_cut(
     run: Run,
     nodes: int | None = None,
 ) -> TreeResult:
-    """Search for solutions cheaper than ``cutoff``, among at most so many nodes; ``lazy`` sees each one."""
+    """Search with SCIP for solutions cheaper than ``cutoff``, given to ``lazy``; return bound and nodes."""
     return _Tree(program, lazy, cutoff, run).search(known, nodes)
 
 
@@ -91,14 +91,14 @@ class _Tree:
         """What a call to the lazy rows raised."""
 
     def _add_variable(self, j: int) -> Any:
-        """Return a new variable of SCIP."""
+        """Return a new variable of SCIP for variable ``j`` of the program."""
         p = self.program
         kind = ("B" if p.lower[j] == 0 and p.upper[j] == 1 else "I") if p.integer[j] else "C"
         upper = None if np.isinf(p.upper[j]) else float(p.upper[j])
         return self.scip.addVar(vtype=kind, lb=float(p.lower[j]), ub=upper, obj=float(p.cost[j]))
 
     def search(self, known: Sequence[CutRow], nodes: int | None) -> TreeResult:
-        """Search the tree with some known rows; return its bound."""
+        """Search SCIP's tree with some known rows; return its bound, and whether it is complete."""
         from pyscipopt import SCIP_HEURTIMING
 
         scip, constant = self.scip, float(self.program.cost @ self.fixed_part)
@@ -153,12 +153,12 @@ class _Tree:
         return TreeResult(complete, float(bound), visited)
 
     def _has_integer_losses(self) -> bool:
-        """Return whether every solution has an integer loss, apart from what is fixed."""
+        """Return whether every solution in SCIP has an integer loss, apart from what is fixed."""
         costs = self.program.cost[self.free]
         return bool((costs == np.rint(costs)).all() and self.program.integer[self.free][costs != 0].all())
 
     def _list_settings(self) -> list[tuple[str, Any]]:
-        """Return the parameters of SCIP that differ from its defaults."""
+        """Return the parameters of SCIP that differ from its defaults, as names and values."""
         limit = self.run.remaining
         return [
             ("limits/time", float(min(limit, 1e20))),
@@ -176,7 +176,7 @@ class _Tree:
         ]
 
     def _add_constraints(self, known: Sequence[CutRow]) -> bool:
-        """Add the program's rows and known ones, which can take seconds; return False if the time ends."""
+        """Add the program's rows and known ones to SCIP, which can be slow; return False if time ends."""
         p = self.program
         for j, low, high in zip(range(p.rows.shape[0]), p.row_lower, p.row_upper, strict=True):
             if self.run.over:
@@ -192,7 +192,7 @@ class _Tree:
     def _add_constraint(
         self, index: Cells, value: Floats, low: float, high: float, removable: bool = False
     ) -> None:
-        """Add a row without its fixed variables."""
+        """Add a row of the program to SCIP, without its fixed variables."""
         from pyscipopt import quicksum
 
         given = float(value @ self.fixed_part[index])
@@ -224,19 +224,19 @@ class _Tree:
             return {"result": if_failed}
 
     def read_point(self, solution: Any = None) -> Floats:
-        """Return all variables of a solution, or of the present relaxation."""
+        """Return all variables' values in a solution of SCIP, or in its present relaxation."""
         x = self.fixed_part.copy()
         value = self.scip.getSolVal
         x[self.free] = [value(solution, v) for v in self.variables]
         return np.clip(x, self.program.lower, self.program.upper)
 
     def read_candidate(self, solution: Any = None) -> Floats:
-        """Return the same with integer variables rounded to integers."""
+        """Return all variables' values in a solution of SCIP, integer variables rounded to integers."""
         x = self.read_point(solution)
         return np.where(self.program.integer, np.rint(x), x)
 
     def add_cuts(self, rows: Sequence[CutRow]) -> int:
-        """Add rows to the relaxation and to SCIP's pool; return how many."""
+        """Add rows to SCIP's relaxation and to its pool; return how many."""
         scip = self.scip
         for row in rows:
             given = float(row.value @ self.fixed_part[row.index])
@@ -254,13 +254,13 @@ class _Tree:
         return len(rows)
 
     def note_doubt(self) -> None:
-        """Interrupt the search, as doubtful, if the candidate just refused may be a solution."""
+        """Interrupt SCIP's search, as doubtful, if the candidate just refused may be a solution."""
         if self.stop_if_over() or self.lazy.in_doubt:
             self.doubtful = True
             self.scip.interruptSolve()
 
     def can_branch(self) -> bool:
-        """Return whether an integer variable is free at this node.
+        """Return whether an integer variable is free at this node of SCIP's tree.
 
         Where none is, SCIP prunes the node of a candidate that was refused without a row, and with it what
         other values of continuous variables might have allowed: the search is then doubtful.
@@ -274,14 +274,14 @@ class _Tree:
         return False
 
     def stop_if_over(self) -> bool:
-        """Interrupt the search if the run is over; return whether it is."""
+        """Interrupt SCIP's search if the run is over; return whether it is."""
         if self.run.over:
             self.scip.interruptSolve()
             return True
         return False
 
     def report_progress(self) -> None:
-        """Report loss, bound and number of nodes to the owner of the lazy rows."""
+        """Report SCIP's loss, bound and number of nodes to the owner of the lazy rows."""
         constant = float(self.program.cost @ self.fixed_part)
         best, bound = (value + constant for value in (self.scip.getPrimalbound(), self.scip.getDualbound()))
         self.lazy.report_progress(float(best), float(bound), int(self.scip.getNTotalNodes()))
@@ -315,7 +315,7 @@ def _make_plugins() -> tuple[type[Any], type[Any]]:
                 self.tree.scip.addVarLocks(variable, both, both)
 
         def _separate(self) -> Any:
-            """Add lazy rows that the relaxation violates; return what SCIP is to know."""
+            """Add lazy rows that SCIP's relaxation violates; return SCIP's code for the result."""
             tree = self.tree
             if tree.stop_if_over():
                 return SCIP_RESULT.DIDNOTRUN
@@ -324,7 +324,7 @@ def _make_plugins() -> tuple[type[Any], type[Any]]:
             return SCIP_RESULT.SEPARATED if found else SCIP_RESULT.DIDNOTFIND
 
         def _enforce(self) -> Any:
-            """Add lazy rows that the candidate of the relaxation violates; return what SCIP is to know."""
+            """Add lazy rows that SCIP's rounded relaxation violates; return SCIP's code for the result."""
             tree = self.tree
             rows = tree.lazy.find_refuting(tree.read_candidate())
             if rows is None:
@@ -335,7 +335,7 @@ def _make_plugins() -> tuple[type[Any], type[Any]]:
             return SCIP_RESULT.INFEASIBLE if tree.can_branch() else SCIP_RESULT.CUTOFF
 
         def _check(self, solution: Any) -> Any:
-            """Return whether a solution of SCIP satisfies all lazy rows."""
+            """Return SCIP's code for whether a solution satisfies all lazy rows."""
             tree = self.tree
             holds = tree.lazy.accepts(tree.read_candidate(solution))
             if not holds:
@@ -350,7 +350,7 @@ def _make_plugins() -> tuple[type[Any], type[Any]]:
             return self.tree.answer(self._propose, SCIP_RESULT.DIDNOTRUN)
 
         def _propose(self) -> Any:
-            """Give SCIP a proposed solution; return whether it took it."""
+            """Give SCIP a proposed solution; return SCIP's code for whether it took it."""
             tree, scip = self.tree, self.tree.scip
             if tree.stop_if_over():
                 return SCIP_RESULT.DIDNOTRUN

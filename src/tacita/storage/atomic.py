@@ -20,7 +20,7 @@ from tacita.storage.recovery import recover
 
 @contextmanager
 def replace_file(path: str | os.PathLike[str], *, public: bool = False) -> Iterator[Path]:
-    """Yield a path to write to; it becomes ``path`` when the block ends well, and vanishes when it does not.
+    """Yield a draft's path to write to, which becomes ``path`` when the block ends well, else vanishes.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def replace_file(path: str | os.PathLike[str], *, public: bool = False) -> Itera
 
 
 def write_text(path: str | os.PathLike[str], text: str, *, public: bool = False) -> Path:
-    """Write a text file in UTF-8 with the line ends it has; all or nothing."""
+    """Write a text file in UTF-8 by way of a draft, all or nothing; return its path."""
     with replace_file(path, public=public) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="")
     return Path(path)

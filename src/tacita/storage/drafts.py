@@ -20,13 +20,13 @@ _NAME = re.compile(r"\.tacita-[0-9a-f]{16}")
 
 
 def is_draft(name: str) -> bool:
-    """Return whether an entry of a folder is called like a draft."""
+    """Return whether an entry of a folder is called like a draft of files to be stored."""
     return _NAME.fullmatch(name) is not None
 
 
 @contextmanager
 def make_draft(home: Path) -> Iterator[Path]:
-    """Yield a new folder inside ``home`` that only its user can read; it is gone when the block ends.
+    """Yield a draft: a new folder in ``home`` that only its user can read, gone when the block ends.
 
     It stays if a switch could not be undone: then the files that were there before are in it.
 
@@ -49,7 +49,7 @@ def make_draft(home: Path) -> Iterator[Path]:
 
 
 def list_drafts(home: Path) -> list[Path]:
-    """Return the drafts in a folder, of runs that are at work or have ended."""
+    """Return the paths of the drafts in a folder, of runs that are at work or have ended."""
     try:
         found = [home / name for name in sorted(os.listdir(home)) if is_draft(name)]
     except OSError:
@@ -58,7 +58,7 @@ def list_drafts(home: Path) -> list[Path]:
 
 
 def lock_dead_drafts(home: Path) -> Generator[Path, None, None]:
-    """Yield the drafts of runs that have ended, each locked until the next is asked for."""
+    """Yield the paths of drafts whose runs have ended, each locked until the next is asked for."""
     for draft in list_drafts(home):
         if (lock := acquire_lock(draft / LOCK)) is None:
             continue
@@ -69,7 +69,7 @@ def lock_dead_drafts(home: Path) -> Generator[Path, None, None]:
 
 
 def remove_dead_drafts(home: Path) -> tuple[Path, ...]:
-    """Remove what runs that have ended left in a folder, and return what it was."""
+    """Remove the drafts that ended runs left in a folder; return the paths of those that are gone."""
     with defer_signals():
         found = []
         for draft in lock_dead_drafts(home):

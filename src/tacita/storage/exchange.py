@@ -12,7 +12,7 @@ RENAME_EXCHANGE = 2
 
 
 def exchange(one: Path, other: Path) -> None:
-    """Let two folders change places in one step.
+    """Let two folders of files change places on the disk in one step.
 
     Raises
     ------

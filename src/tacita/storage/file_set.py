@@ -26,13 +26,13 @@ class FileSet:
     notes: tuple[str, ...]
 
     def make_folder(self, folder: str = ".") -> Path:
-        """Return where to write the files that are meant for a folder inside ``home``, or for itself."""
+        """Return the draft's folder, made if need be, for files that are meant for ``home / folder``."""
         place = self.draft / "new" / folder
         place.mkdir(parents=True, exist_ok=True)
         return place
 
     def move_into_place(self, leaving: Iterable[Path] = (), whole: str | None = None) -> tuple[Path, ...]:
-        """Move all files to their places, and return them; see
+        """Move all files from the draft to their places, and return their paths; see
         :func:`tacita.storage.switch.switch`.
         """
         return switch(self.home, self.draft, leaving, whole)
@@ -40,7 +40,7 @@ class FileSet:
 
 @contextmanager
 def open_file_set(home: Path) -> Iterator[FileSet]:
-    """Yield a draft for a folder that is not published, which is made if need be; one that the block leaves
+    """Yield a draft for files of an unpublished folder, which is made if need be; one that the block leaves
     empty goes, unless it was there.
 
     What interrupted runs have left goes first. Errors name files as they would have been called: a draft says
@@ -71,5 +71,5 @@ def open_file_set(home: Path) -> Iterator[FileSet]:
 
 
 def _write_final_names(draft: Path, home: Path, text: object) -> str:
-    """Return a text with the final names of files in a draft."""
+    """Return a text, such as a message, with final paths in place of those of files in a draft."""
     return str(text).replace(str(draft / "new"), str(home)).replace(str(draft), str(home))

@@ -17,7 +17,7 @@ INTERNAL = "internal"
 
 
 def refuse_published(place: str | os.PathLike[str]) -> None:
-    """Refuse an internal file or folder that lies in what is published, by its path as it is given or as
+    """Refuse an internal file or folder inside a ``publication`` folder, by its path as it is given or as
     links lead it.
 
     Raises
@@ -38,7 +38,7 @@ def refuse_published(place: str | os.PathLike[str]) -> None:
 
 
 def find_draft_home(folder: Path) -> Path:
-    """Return where drafts of files for a folder go: beside the outermost folder of results called
+    """Return the folder where drafts of files for a folder go: beside the outermost folder of results called
     ``publication`` that it is or lies in, or else into itself.
 
     So do those for a publication that is the only place on its device or that its user may write to.

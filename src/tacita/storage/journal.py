@@ -44,7 +44,7 @@ class Journal:
 
 
 def write_journal(folder: Path, journal: Journal) -> None:
-    """Write a journal that has begun into a folder; all or nothing."""
+    """Write the journal of a switch of files that has begun into a folder; all or nothing."""
     draft = folder / f"{BEGUN}.part"
     with draft.open("w", encoding="utf-8") as out:
         json.dump(asdict(journal), out)
@@ -54,7 +54,7 @@ def write_journal(folder: Path, journal: Journal) -> None:
 
 
 def read_journal(home: Path) -> tuple[Journal, bool] | None:
-    """Return the journal of a folder and whether everything has moved; None if no switch has begun.
+    """Return the journal of a folder's switch and whether all files have moved; None if none has begun.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def read_journal(home: Path) -> tuple[Journal, bool] | None:
 
 
 def find_draft_in_use(home: Path) -> str | None:
-    """Return the name of the draft that an unfinished switch takes its files from, None if there is none."""
+    """Return the name of the draft whose files an unfinished switch moves, None if there is none."""
     try:
         found = read_journal(home)
     except FormatError:

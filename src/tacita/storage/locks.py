@@ -19,7 +19,7 @@ else:
 
 
 def acquire_lock(path: Path) -> int | None:
-    """Return the descriptor of a lock file that nobody else holds now, to be closed by the caller; else None.
+    """Return the descriptor of a draft's lock file, for the caller to close; None if somebody holds it.
 
     The file is made if need be. None also where that is not known: on file systems without locks, and in
     folders of other users. Such folders are left alone.

@@ -14,7 +14,7 @@ from tacita.storage.switch import resolve_switch
 
 
 def recover(home: Path) -> tuple[str, ...]:
-    """Undo or finish the switch of a run that has ended, remove its drafts, and return notes on that.
+    """Undo or finish the switch of files of a dead run, remove its drafts, and return notes on that.
 
     Runs that are still at work are left alone.
 

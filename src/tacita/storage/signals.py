@@ -16,7 +16,7 @@ ENDING = tuple(
 
 @contextmanager
 def defer_signals() -> Iterator[None]:
-    """Hold back requests to end until the block is done; threads other than the main one get none."""
+    """Hold back signals to end while the block moves files; threads other than the main one get none."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

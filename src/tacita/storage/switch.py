@@ -45,7 +45,7 @@ PATIENCE = 60.0
 def switch(
     home: Path, draft: Path, leaving: Iterable[Path] = (), whole: str | None = None
 ) -> tuple[Path, ...]:
-    """Move the files below ``new`` of a draft to the same places below ``home``, and return them there.
+    """Move a draft's files from below ``new`` to the same places below ``home``; return their paths there.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def switch(
 
 
 def resolve_switch(home: Path) -> bool:
-    """Undo a switch that has begun, or finish one in which all has moved; return whether it was finished.
+    """Undo an interrupted switch of files, or finish one where all has moved; return whether it finished.
 
     Doing it again, after an end in between, does no harm.
     """
@@ -96,7 +96,7 @@ def resolve_switch(home: Path) -> bool:
 
 
 def _plan_switch(home: Path, draft: Path, leaving: list[Path], whole: str | None) -> Journal:
-    """Return the journal of a switch; the folder that may be replaced as a whole comes last."""
+    """Return the journal of a switch of files; the folder that may be replaced as a whole comes last."""
     new = draft / "new"
     folders = dict.fromkeys(path.parent.relative_to(home).as_posix() for path in leaving)
     found = [path.relative_to(new) for path in sorted(new.rglob("*")) if path.is_file()]
@@ -118,15 +118,15 @@ def _plan_switch(home: Path, draft: Path, leaving: list[Path], whole: str | None
 
 
 def _is_file(path: Path) -> bool:
-    """Return whether a file or link is there; refuse a folder, which is somebody's own."""
+    """Return whether a file or link is in the switch's way; refuse a folder, which is somebody's own."""
     if path.is_dir() and not path.is_symlink():
         raise describe_write_failure(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
     return os.path.lexists(path)
 
 
 def _can_be_replaced(home: Path, draft: Path, place: Place) -> bool:
-    """Return whether nothing gets lost, and nobody loses access, if another folder takes the place of this
-    one.
+    """Return whether nothing gets lost, and nobody loses access, if the draft's folder takes the place of
+    this one.
     """
     target, new = home / place.folder, draft / "new" / place.folder
     if place.made:
@@ -147,7 +147,7 @@ def _can_be_replaced(home: Path, draft: Path, place: Place) -> bool:
 
 
 def _begin_switch(home: Path, prepared: Path) -> bool:
-    """Announce the switch; False while another one is under way. One whose run has died is resolved."""
+    """Announce a switch of files; return False while another is under way, resolved if its run died."""
     try:
         # No file: systems that replace files replace no folder that holds something.
         os.rename(prepared, home / SWITCH)
@@ -229,7 +229,7 @@ def _set_aside(source: Path, target: Path) -> None:
 
 
 def _move_file(source: Path, target: Path) -> None:
-    """Move a file to a folder that is marked, which may be on another device."""
+    """Move a file of a switch to a folder that is marked, which may be on another device."""
     try:
         os.replace(source, target)
     except OSError as error:
@@ -240,7 +240,7 @@ def _move_file(source: Path, target: Path) -> None:
 
 
 def _replace_whole(home: Path, journal: Journal, place: Place) -> bool:
-    """Replace a folder in one step; False where the system does not, and nothing has moved."""
+    """Replace a folder in one step of the switch; return False, nothing moved, where that fails."""
     target, draft = home / place.folder, home / journal.draft
     try:
         if not place.coming:
@@ -256,7 +256,7 @@ def _replace_whole(home: Path, journal: Journal, place: Place) -> bool:
 
 
 def _has_arrived(home: Path, journal: Journal) -> bool:
-    """Return whether the folder that is replaced as a whole has been: it comes last, so all has moved."""
+    """Return whether the switch has replaced the folder that is replaced whole: last, so all has moved."""
     place, draft = journal.whole, home / journal.draft
     if place is None or not draft.is_dir():
         return False
@@ -293,7 +293,7 @@ def _finish(home: Path, journal: Journal) -> None:
 
 
 def _close_switch(home: Path, journal: Journal) -> None:
-    """End the switch; what is left of it goes with its draft."""
+    """End a switch of files; what is left of it goes with its draft."""
     draft = home / journal.draft
     if draft.is_dir():
         os.rename(home / SWITCH, draft / "closed")
@@ -302,7 +302,7 @@ def _close_switch(home: Path, journal: Journal) -> None:
 
 
 def _compute_fingerprint(folder: Path, place: Place) -> str:
-    """Return a digest of the files in a folder that come or leave: of their names and contents."""
+    """Return a digest of the names and contents of a folder's files that come or leave in a switch."""
     digest = hashlib.sha256()
     for name in sorted({*place.coming, *place.leaving}):
         if (folder / name).is_file():
