@@ -37,7 +37,7 @@ from tacita.core.errors import StoppedError
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Release
 from tacita.core.run import Run
-from tacita.engine.attack.requirements import all_requirements
+from tacita.engine.attack.requirements import list_all_requirements
 from tacita.methods.suppression.suppression import Suppression
 from tacita.problem.problem import Problem
 from tacita.specification.read_case import read_case
@@ -181,7 +181,7 @@ def measured(name: str, effort: Effort) -> Result:
     warm_up()
     seconds, release = timed(lambda: Suppression().protect(problem, Run(time_limit=effort.limit)))
     gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    small = len(all_requirements(problem)) * len(problem.table) <= SMALL
+    small = len(list_all_requirements(problem)) * len(problem.table) <= SMALL
     return Result(
         len(problem.table),
         len(problem.levels),

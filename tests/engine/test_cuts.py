@@ -25,7 +25,7 @@ from tacita.engine.attack.attacks import Attacks, BlockedRequirement, Blocking, 
 from tacita.engine.attack.cuts import Cutter, drop_known_rows
 from tacita.engine.attack.flows import FlowAttacks
 from tacita.engine.attack.presolved import PresolvedTable
-from tacita.engine.attack.requirements import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Requirements, room
+from tacita.engine.attack.requirements import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Requirements, find_room
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.methods.suppression.suppression import Suppression
 from tacita.solvers.network import Network
@@ -42,7 +42,7 @@ SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2,
 
 def furthest(model: Model, x: np.ndarray, attacker: int, cell: int, way: int) -> float:
     """``max way z_p : M z = 0`` inside the windows of ``x`` and what the attacker knows."""
-    highest, lowest = model.attacker_windows(x, *room(model.problem, attacker))
+    highest, lowest = model.find_attacker_windows(x, *find_room(model.problem, attacker))
     objective = np.zeros(len(model.problem.table))
     objective[cell] = -way
     matrix = model.problem.table.equations.matrix.astype(float)

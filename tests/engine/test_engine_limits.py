@@ -21,7 +21,7 @@ from tacita.core.errors import StoppedError
 from tacita.core.outcome import Status
 from tacita.core.release import Release
 from tacita.core.run import Event, Run
-from tacita.engine.attack.requirements import all_requirements
+from tacita.engine.attack.requirements import list_all_requirements
 from tacita.engine.model import Affine, Model
 from tacita.engine.search.solve_model import solve_model
 from tacita.generate import problem as generated
@@ -67,7 +67,7 @@ def suppression(problem: Problem) -> Model:
         above=Affine.zero(n, n),
         below=Affine.zero(n, n),
         switch=np.arange(n),
-        requirements=all_requirements(problem),
+        requirements=list_all_requirements(problem),
     )
 
 

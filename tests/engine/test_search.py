@@ -16,7 +16,7 @@ from tacita import Levels, Problem, Table
 from tacita.core.errors import SolverError, StoppedError
 from tacita.core.outcome import Status
 from tacita.core.run import Event, Run
-from tacita.engine.attack.requirements import all_requirements
+from tacita.engine.attack.requirements import list_all_requirements
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.engine.search.incumbent import NOISE, ROUGH, ReleaseSearch
 
@@ -38,7 +38,7 @@ def model(cost: list[float], integer: list[bool] | None = None, constant: float 
         above=Affine.zero(cells, n),
         below=Affine.zero(cells, n),
         switch=np.full(cells, NO_SWITCH),
-        requirements=all_requirements(problem),
+        requirements=list_all_requirements(problem),
         constant=constant,
     )
 

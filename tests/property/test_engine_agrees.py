@@ -29,8 +29,8 @@ from tacita.engine.attack.requirements import (
     SLIDING,
     UP,
     Requirements,
-    all_requirements,
-    room,
+    find_room,
+    list_all_requirements,
 )
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.engine.search.solve_model import solve_model
@@ -53,7 +53,7 @@ def no_rows(variables: int) -> tuple[csr_array, np.ndarray, np.ndarray]:
 
 def widths(problem: Problem) -> np.ndarray:
     """How far an interval may reach below and above each cell: never beyond what everyone knows."""
-    up, down = room(problem, OUTSIDER)
+    up, down = find_room(problem, OUTSIDER)
     return np.where(np.tile(problem.must_publish, 2), 0.0, np.minimum(np.concatenate([down, up]), WIDEST))
 
 
@@ -61,7 +61,7 @@ def suppression(problem: Problem, random: Random) -> Model:
     """``x_i = 1`` hides; perhaps at most so many, perhaps a level for one cell if it is hidden."""
     n = len(problem.table)
     forced = problem.levels.sensitive | problem.must_hide
-    requirements = all_requirements(problem)
+    requirements = list_all_requirements(problem)
     if random.random() < 0.3:
         cell = random.choice(np.flatnonzero(~problem.levels.sensitive).tolist())
         one = [np.array([v]) for v in (OUTSIDER, cell, SLIDING, random.randint(1, 4), cell)]
@@ -102,7 +102,7 @@ def intervals(problem: Problem, random: Random) -> Model:
         above=Affine(np.zeros(n), csr_array(hstack([csr_array((n, n)), eye_array(n)]))),
         below=Affine(np.zeros(n), csr_array(hstack([eye_array(n), csr_array((n, n))]))),
         switch=np.full(n, NO_SWITCH),
-        requirements=all_requirements(problem),
+        requirements=list_all_requirements(problem),
     )
 
 
@@ -133,7 +133,7 @@ def perturbation(problem: Problem, random: Random) -> Model:
         above=Affine(radius, moved),
         below=Affine(radius, csr_array(-moved)),
         switch=np.full(n, NO_SWITCH),
-        requirements=all_requirements(problem),
+        requirements=list_all_requirements(problem),
     )
 
 
@@ -161,7 +161,7 @@ def rounding(problem: Problem, random: Random) -> Model:
         above=Affine((floor - values + step).astype(float), csr_array(eye_array(n).multiply(step))),
         below=Affine((values - floor + step).astype(float), csr_array(-eye_array(n).multiply(step))),
         switch=np.full(n, NO_SWITCH),
-        requirements=all_requirements(problem),
+        requirements=list_all_requirements(problem),
     )
 
 
@@ -184,7 +184,7 @@ def mixture(problem: Problem, random: Random) -> Model:
         above=Affine(np.zeros(n), csr_array(hstack([part.above.matrix, csr_array((n, n))]))),
         below=Affine(np.zeros(n), csr_array(hstack([part.below.matrix, csr_array((n, n))]))),
         switch=np.arange(2 * n, 3 * n),
-        requirements=all_requirements(problem),
+        requirements=list_all_requirements(problem),
     )
 
 
@@ -228,7 +228,7 @@ def misses(model: Model, x: np.ndarray) -> list[str]:
     if (lhs < model.row_lower - 1e-5).any() or (lhs > model.row_upper + 1e-5).any():
         found.append("own rows")
     conditional = model.requirements[model.requirements.switch != ALWAYS]
-    requirements = Requirements.join([all_requirements(model.problem), conditional])
+    requirements = Requirements.join([list_all_requirements(model.problem), conditional])
     for k in range(len(requirements)):
         asked = requirements.level[k] * (
             1.0 if requirements.switch[k] == ALWAYS else x[requirements.switch[k]]
@@ -244,8 +244,8 @@ def misses(model: Model, x: np.ndarray) -> list[str]:
 
 def furthest(model: Model, x: np.ndarray, attacker: int, cell: int, way: int) -> float:
     """How far an attacker who sees the windows of ``x`` can think a cell moved."""
-    up, down = room(model.problem, attacker)
-    highest, lowest = model.attacker_windows(x, up, down)
+    up, down = find_room(model.problem, attacker)
+    highest, lowest = model.find_attacker_windows(x, up, down)
     cost = np.zeros(up.size)
     cost[cell] = -way
     matrix = model.problem.table.equations.matrix.astype(float)

@@ -17,7 +17,7 @@ from tacita.core.errors import StoppedError
 from tacita.core.run import Run
 from tacita.core.tables.table import Table
 from tacita.engine.attack.flows import Flows
-from tacita.engine.attack.requirements import OUTSIDER, Requirements, outsider_requirements, room
+from tacita.engine.attack.requirements import OUTSIDER, Requirements, find_room, list_outsider_requirements
 from tacita.problem.problem import Problem
 from tacita.solvers.network import Network
 
@@ -103,7 +103,7 @@ def requirements(lines: list[tuple[int, int, int]]) -> Requirements:
 def flows_of(problem: Problem, run: Run | None = None) -> Flows:
     network = Network.of(problem.table.equations.matrix)
     assert network is not None
-    return Flows(network, *room(problem, OUTSIDER), outsider_requirements(problem), run)
+    return Flows(network, *find_room(problem, OUTSIDER), list_outsider_requirements(problem), run)
 
 
 def test_large_units_are_compared_exactly() -> None:

@@ -19,7 +19,7 @@ from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.exact import UNBOUNDED
 from tacita.core.outcome import Status
 from tacita.core.run import Run
-from tacita.engine.attack.requirements import OUTSIDER, SLIDING, Requirements, all_requirements
+from tacita.engine.attack.requirements import OUTSIDER, SLIDING, Requirements, list_all_requirements
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.problem.problem import Problem
 from tacita.testing import TABLE_KINDS, hard_problem, hard_problems, problems, tables
@@ -53,7 +53,7 @@ def suppression(problem: Problem, at_most: int | None = None) -> Model:
         above=Affine.zero(n, n),
         below=Affine.zero(n, n),
         switch=np.arange(n),
-        requirements=all_requirements(problem),
+        requirements=list_all_requirements(problem),
     )
 
 
@@ -75,7 +75,7 @@ def intervals(problem: Problem, cost: np.ndarray) -> Model:
         above=Affine(np.zeros(n), csr_array(above)),
         below=Affine(np.zeros(n), csr_array(below)),
         switch=np.full(n, NO_SWITCH),
-        requirements=all_requirements(problem),
+        requirements=list_all_requirements(problem),
     )
 
 
@@ -227,7 +227,9 @@ def test_a_conditional_level_counts_only_when_its_switch_is_on() -> None:
             np.array([level]),
             np.array([cell]),
         )
-        return replace(suppression(problem), requirements=Requirements.join([all_requirements(problem), one]))
+        return replace(
+            suppression(problem), requirements=Requirements.join([list_all_requirements(problem), one])
+        )
 
     least, most = deduced(problem, None, before.x > 0.5, cell)
     width = round(most - least)

@@ -142,7 +142,7 @@ class FurthestMoves:
             status = program.session.solve(run)
             if status is not Ended.OPTIMAL:
                 return Answer(status, float("nan"), np.empty(0))
-            point = program.session.point()
+            point = program.session.read_point()
             columns, signs, gains = program.find_entering()
             if gains.size == 0 or point[0] >= most * (1 - NEARLY):
                 move = program.make_move(point)

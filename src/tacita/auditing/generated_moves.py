@@ -63,7 +63,7 @@ class GeneratedMoves:
 
     def find_entering(self) -> tuple[Cells, Cells, Floats]:
         """Return cells of negative reduced cost in the audit's program, their directions and gains."""
-        worth = self._transposed @ self.session.duals()
+        worth = self._transposed @ self.session.read_duals()
         parts = []
         for sign, closed in self._closed.items():
             gain = sign * worth - self._cost

@@ -77,7 +77,7 @@ class ShortMoves:
             program.add(columns, signs)
             if program.session.solve(run) is not Ended.OPTIMAL:
                 return None
-            point = program.session.point()
+            point = program.session.read_point()
             if point[0] >= 1 - 1e-9:
                 return program.make_move(point)
             columns, signs, gains = program.find_entering()

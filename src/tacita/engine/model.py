@@ -100,7 +100,7 @@ class Model(IntegerProgram):
             and (values <= self.row_upper + scale).all()
         )
 
-    def attacker_windows(self, x: Floats, up: Floats, down: Floats) -> tuple[Floats, Floats]:
+    def find_attacker_windows(self, x: Floats, up: Floats, down: Floats) -> tuple[Floats, Floats]:
         """Return how far up and down, in units, each cell's window at ``x`` lets it move for an attacker with
         room ``up`` and ``down``.
         """

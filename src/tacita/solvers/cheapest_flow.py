@@ -140,7 +140,7 @@ def _solve_by_program(network: _Network, run: Run) -> Flow | None:
     amount = np.rint(answer.point).astype(np.int64)
     if not network.carries(amount):
         return None
-    dual = np.ldexp(session.duals(), -shrink)
+    dual = np.ldexp(session.read_duals(), -shrink)
     flow = network.with_bound(amount, network.cost - (dual[network.tail] - dual[network.head]))
     paid = float((np.abs(network.cost) * amount).sum())
     return flow if flow.value - flow.bound <= NOISE * paid else None

@@ -211,7 +211,7 @@ class Session:
             status = self._attempt(run)
         if status is not Ended.OPTIMAL:
             return Answer(status, float("nan"), np.empty(0))
-        return Answer(status, self.value, self.point())
+        return Answer(status, self.value, self.read_point())
 
     def _attempt(self, run: Run) -> Ended:
         """Solve the program in HiGHS and return how that ended; a failure counts as stopped."""
@@ -249,7 +249,7 @@ class Session:
         """The objective that the last solve in HiGHS reached."""
         return self._highs.getObjectiveValue()
 
-    def point(self) -> Floats:
+    def read_point(self) -> Floats:
         """Return the values of the variables after the last solve in HiGHS."""
         return np.array(self._highs.getSolution().col_value)
 
@@ -257,7 +257,7 @@ class Session:
         """Return each variable's reduced cost: how much one more unit would change the solver's optimum."""
         return np.array(self._highs.getSolution().col_dual)
 
-    def duals(self) -> Floats:
+    def read_duals(self) -> Floats:
         """Return each row's dual value: how much one more unit on its right changes HiGHS's optimum."""
         return np.array(self._highs.getSolution().row_dual)
 
@@ -265,7 +265,7 @@ class Session:
         """Return the value of each row ``rows x`` after the last solve in HiGHS."""
         return np.array(self._highs.getSolution().row_value)
 
-    def iterations(self) -> int:
+    def count_iterations(self) -> int:
         """Return the number of pivots and other iterations of the last call of HiGHS."""
         done = self._highs.getInfo()
         counts = (done.simplex_iteration_count, done.ipm_iteration_count, done.crossover_iteration_count)

@@ -38,7 +38,7 @@ class Pieces:
         np.add.at(change, self.cell, self.sign * taken)
         return change
 
-    def columns(self, matrix: csr_array) -> csr_array:
+    def make_columns(self, matrix: csr_array) -> csr_array:
         """Return the integer program's matrix: what each piece of the loss adds to each row."""
         from scipy.sparse import csr_array
 

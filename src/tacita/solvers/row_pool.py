@@ -84,6 +84,6 @@ class GrowingRows:
         if self.ended is not Ended.OPTIMAL:
             return None
         x, reduced = np.zeros(self.size), np.zeros(self.size)
-        x[self._columns], reduced[self._columns] = session.point(), session.read_reduced_costs()
+        x[self._columns], reduced[self._columns] = session.read_point(), session.read_reduced_costs()
         slack = session.read_row_values()[self._permanent :] - self._rhs
-        return Optimum(session.value, x, reduced, slack, session.duals()[self._permanent :])
+        return Optimum(session.value, x, reduced, slack, session.read_duals()[self._permanent :])

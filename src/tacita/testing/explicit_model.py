@@ -32,7 +32,13 @@ from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.exact import Floats
 from tacita.core.outcome import Status
 from tacita.core.run import Run
-from tacita.engine.attack.requirements import ALWAYS, Requirements, all_requirements, list_directions, room
+from tacita.engine.attack.requirements import (
+    ALWAYS,
+    Requirements,
+    find_room,
+    list_all_requirements,
+    list_directions,
+)
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.solvers.highs import Ended, solve_mip
 from tacita.solvers.linear_program import IntegerProgram, Solution
@@ -109,8 +115,8 @@ class _Witness:
 def _make_witnesses(model: Model) -> list[_Witness]:
     """Return the test oracle's rows for all requirements of all attackers."""
     conditional = model.requirements[model.requirements.conditional]
-    requirements = Requirements.join([all_requirements(model.problem), conditional])
-    rooms = {int(k): room(model.problem, int(k)) for k in np.unique(requirements.attacker)}
+    requirements = Requirements.join([list_all_requirements(model.problem), conditional])
+    rooms = {int(k): find_room(model.problem, int(k)) for k in np.unique(requirements.attacker)}
     return [
         _make_witness(model, rooms[int(requirements.attacker[d])], requirements, d)
         for d in range(len(requirements))

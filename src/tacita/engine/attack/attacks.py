@@ -123,7 +123,7 @@ class Attacks:
         likely = sign != SLIDING and (self._witnesses is None or k in self._witnesses)
         if likely and self._find_witness(k, sign, share, run, most):
             return None
-        room_up, room_down = presolved.room(int(requirements.attacker[k]))
+        room_up, room_down = presolved.find_room(int(requirements.attacker[k]))
         at = component.cells
         up, down = self.windows.of(at).find_capacities(room_up[at], room_down[at], level, most)
         session = self._open_session(int(self.support.component[p]), component)
@@ -142,7 +142,7 @@ class Attacks:
                 fault = "the solver gave no answer to an attacker's program"
                 raise SolverError(fault, remedy="report the table")
             reached += direction * answer.value
-            duals.append((direction, session.duals()))
+            duals.append((direction, session.read_duals()))
         if reached >= share - TOLERANCE:
             if sign != SLIDING and not likely:
                 self._find_witness(k, sign, share, run, most)

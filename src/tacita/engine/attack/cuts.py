@@ -70,7 +70,7 @@ class Cutter:
         """Return the strengthened capacity cut of a blocked requirement, or None if ``x`` satisfies it."""
         k = blocked.requirement
         level = float(requirements.level[k])
-        up, down = self.presolved.room(int(requirements.attacker[k]))
+        up, down = self.presolved.find_room(int(requirements.attacker[k]))
         terms = _LinearForm()
         for limit in blocked.limits:
             rising = limit.c > 0

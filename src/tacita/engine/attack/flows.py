@@ -394,7 +394,7 @@ def make_flows(presolved: PresolvedTable, network: Network, requirements: Requir
     """Return the maximum flow problems of one attacker's requirements on a presolved table."""
     attacker = int(requirements.attacker[0]) if len(requirements) else OUTSIDER
     local = replace(requirements, cell=presolved.position[requirements.cell])
-    return Flows(network, *presolved.room(attacker), local, run)
+    return Flows(network, *presolved.find_room(attacker), local, run)
 
 
 def _make_scratch(graph: Graph) -> Scratch:

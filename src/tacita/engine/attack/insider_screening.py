@@ -18,7 +18,7 @@ import numpy as np
 from tacita.attackers.insider_bounds import InsiderBounds
 from tacita.attackers.insider_list import find_rows
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask
-from tacita.engine.attack.requirements import ALWAYS, OUTSIDER, Requirements, list_own_requirements, room
+from tacita.engine.attack.requirements import ALWAYS, OUTSIDER, Requirements, find_room, list_own_requirements
 from tacita.problem.problem import Problem
 
 NOISE = 1e-6
@@ -45,7 +45,7 @@ class InsiderScreening:
     def __init__(self, problem: Problem, who: Cells) -> None:
         insiders, n = problem.insiders, len(problem.table)
         self.problem = problem
-        self._up, self._down = room(problem, OUTSIDER)
+        self._up, self._down = find_room(problem, OUTSIDER)
         rows, _ = find_rows(insiders.starts, who)
         cells, owner = insiders.cells[rows], insiders.owner[rows]
         units = problem.table.units[cells]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask
-from tacita.engine.attack.requirements import OUTSIDER, Requirements, room
+from tacita.engine.attack.requirements import OUTSIDER, Requirements, find_room
 from tacita.engine.model import NO_SWITCH, Affine, Model
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class PresolvedTable:
     @classmethod
     def of(cls, model: Model) -> PresolvedTable:
         """Return the presolved table of a model: the cells that can move, and their equations."""
-        up, down = room(model.problem, OUTSIDER)
+        up, down = find_room(model.problem, OUTSIDER)
         matrix = model.problem.table.equations.matrix.astype(np.float64)
         cells = np.flatnonzero(_remove_alone(matrix, _find_openable_cells(model) & ((up > 0) | (down > 0))))
         position = np.full(up.size, -1)
@@ -83,12 +83,12 @@ class PresolvedTable:
             Affine(model.below.base[cells], model.below.matrix[cells]),
         )
 
-    def room(self, attacker: int) -> tuple[Floats, Floats]:
+    def find_room(self, attacker: int) -> tuple[Floats, Floats]:
         """Return how many units above and below its value an attacker thinks each presolved cell can be."""
         if attacker not in self._rooms:
             if len(self._rooms) >= MOST_ROOMS:
                 self._rooms.clear()
-            self._rooms[attacker] = room(self.model.problem, attacker, self.cells)
+            self._rooms[attacker] = find_room(self.model.problem, attacker, self.cells)
         return self._rooms[attacker]
 
     def find_windows_at(self, x: Floats) -> WindowsAtPoint:

@@ -94,7 +94,7 @@ def _requirements_of(attacker: int, levels: AttackerLevels) -> Requirements:
     return Requirements.of_levels(attackers, levels.cells, levels.lower, levels.upper, levels.sliding)
 
 
-def outsider_requirements(problem: Problem) -> Requirements:
+def list_outsider_requirements(problem: Problem) -> Requirements:
     """Return the engine's requirements against the outsider, one per cell and protection level."""
     return _requirements_of(OUTSIDER, problem.against_everyone())
 
@@ -105,14 +105,14 @@ def list_own_requirements(problem: Problem) -> Requirements:
     return Requirements.of_levels(insiders.target_owner, insiders.targets, *insiders.levels)
 
 
-def all_requirements(problem: Problem) -> Requirements:
+def list_all_requirements(problem: Problem) -> Requirements:
     """Return the engine's requirements against every attacker, the outsider's first."""
     insiders = enumerate(problem.insiders)
     each = [_requirements_of(k, problem.against(insider, problem.sensitive)) for k, insider in insiders]
-    return Requirements.join([outsider_requirements(problem), *each])
+    return Requirements.join([list_outsider_requirements(problem), *each])
 
 
-def room(problem: Problem, attacker: int, cells: Cells | None = None) -> tuple[Floats, Floats]:
+def find_room(problem: Problem, attacker: int, cells: Cells | None = None) -> tuple[Floats, Floats]:
     """Return ``up_k`` and ``down_k`` of the engine: how far above and below its value an attacker believes
     each cell (or each of some ``cells``) possible, in units; infinite where they know no bound.
     """

@@ -78,7 +78,7 @@ class Routing:
         if component is None:
             return None
         at, n = component.cells, component.cells.size
-        room_up, room_down = presolved.room(int(requirements.attacker[k])) if room is None else room
+        room_up, room_down = presolved.find_room(int(requirements.attacker[k])) if room is None else room
         most = np.concatenate(
             self.windows.of(at).find_capacities(room_up[at], room_down[at], level, self.most)
         )
@@ -171,6 +171,6 @@ class WitnessStore:
         room, who = np.empty(cells.size), np.repeat(attackers, sizes)
         for attacker in np.unique(attackers):
             theirs = who == attacker
-            above, below = self.presolved.room(int(attacker))
+            above, below = self.presolved.find_room(int(attacker))
             room[theirs] = np.where(up[theirs], above[cells[theirs]], below[cells[theirs]])
         return room

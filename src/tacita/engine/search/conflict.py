@@ -35,9 +35,9 @@ from tacita.engine.attack.requirements import (
     OUTSIDER,
     SIGN_NAMES,
     Requirements,
+    find_room,
     list_directions,
-    outsider_requirements,
-    room,
+    list_outsider_requirements,
 )
 from tacita.engine.attack.unlisted_insiders import UnlistedInsiders
 from tacita.engine.model import Model
@@ -77,7 +77,7 @@ def explain_infeasibility(model: Model, run: Run) -> InfeasibleError:
 def _find_conflict(model: Model, run: Run) -> InfeasibleError | None:
     """Return an error about the first requirement that the largest pattern fails, or None."""
     requirements = Requirements.join(
-        [outsider_requirements(model.problem), model.requirements[model.requirements.conditional]]
+        [list_outsider_requirements(model.problem), model.requirements[model.requirements.conditional]]
     )
     largest, failed = _find_largest_pattern(model, requirements, run)
     missed = requirements[failed] if failed.size else _find_failing(model, largest, requirements, run)
@@ -228,7 +228,9 @@ class _Conflict:
         signs = np.array(list_directions(int(self.requirement.sign[0])), dtype=np.float64)
         matrix = csr_array(problem.table.equations.matrix.astype(np.float64))
         each, all_signs = eye_array(signs.size), np.ones((signs.size, 1))
-        up, down = (np.minimum(r / level, LONGEST) for r in room(problem, int(self.requirement.attacker[0])))
+        up, down = (
+            np.minimum(r / level, LONGEST) for r in find_room(problem, int(self.requirement.attacker[0]))
+        )
         cells, count = hidden.size, frozen.size
         picked, target = eye_array(cells).tocsr()[frozen], eye_array(cells).tocsr()[self.requirement.cell]
         balance = hstack([kron(each, matrix), csr_array((signs.size * matrix.shape[0], count))])

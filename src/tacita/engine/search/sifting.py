@@ -129,7 +129,7 @@ def _extend_row(
         return None
     model, k = full.model, row.origin.blocked.requirement
     level, raw = float(requirements.level[k]), np.zeros(len(full))
-    up, down = full.room(int(requirements.attacker[k]))
+    up, down = full.find_room(int(requirements.attacker[k]))
     for limit in row.origin.blocked.limits:
         c = _compute_coefficients(full, small, requirements, k, limit)
         raw += np.minimum(np.maximum(c, 0.0) * np.where(c > 0, up, 1.0), level) / level

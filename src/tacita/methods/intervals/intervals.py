@@ -27,7 +27,7 @@ from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.words import pluralize
-from tacita.engine.attack.requirements import DOWN, OUTSIDER, SLIDING, UP, Requirements, room
+from tacita.engine.attack.requirements import DOWN, OUTSIDER, SLIDING, UP, Requirements, find_room
 from tacita.engine.model import NO_SWITCH, Model
 from tacita.methods.intervals.drawn_ends import ASSUMED, DRAWN, ENDS_HELP, EXACT, Ends, choose_reaches
 from tacita.methods.intervals.wide_start import find_wide_start
@@ -142,7 +142,7 @@ class Intervals:
         only = builder.switch[at] == NO_SWITCH
         sides = []
         for known, reach, given, name in zip(
-            room(problem, OUTSIDER),
+            find_room(problem, OUTSIDER),
             least,
             (self.weight_up, self.weight_down),
             ("weight_up", "weight_down"),
@@ -208,7 +208,7 @@ class Intervals:
 
     def _cells(self, problem: Problem, cells: Mask) -> Cells:
         """Return the cells that may be intervals: not known exactly, and not excluded by options."""
-        up, down = room(problem, OUTSIDER)
+        up, down = find_room(problem, OUTSIDER)
         needed = problem.levels.sensitive | problem.must_hide
         allowed = needed | ~problem.table.structure.is_total | self.margins
         return np.flatnonzero(cells & allowed & ~problem.must_publish & (up + down > 0))

@@ -21,7 +21,7 @@ from tacita.core.errors import InputError
 from tacita.core.exact import Mask
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
-from tacita.engine.attack.requirements import OUTSIDER, room
+from tacita.engine.attack.requirements import OUTSIDER, find_room
 from tacita.engine.model import Model
 from tacita.methods.method import option
 from tacita.methods.mixture.partition import (
@@ -122,7 +122,7 @@ def _add_suppression(builder: ModelBuilder, cells: Mask, how: Suppression, alone
             remedy="leave them out",
         )
     problem = builder.problem
-    up, down = room(problem, OUTSIDER)
+    up, down = find_room(problem, OUTSIDER)
     forced = problem.levels.sensitive | problem.must_hide
     allowed = ~problem.must_publish & ((up + down > 0) | problem.must_hide)
     if not how.margins:

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from tacita.core.errors import InfeasibleError
 from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.release import Mark
-from tacita.engine.attack.requirements import Requirements, outsider_requirements
+from tacita.engine.attack.requirements import Requirements, list_outsider_requirements
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.methods.intervals.drawn_ends import draw_extensions
 from tacita.methods.options.distances import Draws
@@ -125,7 +125,7 @@ class ModelBuilder:
         self._marks = np.zeros(n, dtype=np.uint8)
         self._radius = np.zeros(n, dtype=np.int64)
         self._ends = np.full((2, n), NO_VARIABLE, dtype=np.int64)
-        self._requirements = [outsider_requirements(problem)]
+        self._requirements = [list_outsider_requirements(problem)]
         self._remarks: dict[str, None] = {}
         self._assumptions = dict[str, None]()
         self._sums: list[KnownSum] = []

@@ -18,7 +18,7 @@ from tacita.core.exact import UNBOUNDED, Floats, Mask
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
-from tacita.engine.attack.requirements import OUTSIDER, Requirements, room
+from tacita.engine.attack.requirements import OUTSIDER, Requirements, find_room
 from tacita.engine.model import NO_SWITCH
 from tacita.methods.modelling.model_builder import FINE, NO_VARIABLE, ReleaseModel
 from tacita.methods.modelling.scaled_losses import solve_scaled
@@ -123,7 +123,7 @@ def _extend_ends(built: ReleaseModel, x: Floats) -> Floats:
     reach = np.where(ends != NO_VARIABLE, x[np.maximum(ends, 0)] * scale, 0.0)
     longest = np.floor(reach.max(axis=0) / step + NOISE)
     more = np.floor(built.extension * (longest + (longest > 0))) * step
-    known = np.stack(room(model.problem, OUTSIDER))
+    known = np.stack(find_room(model.problem, OUTSIDER))
     farther = np.minimum(reach + more, np.maximum(known, reach))
     out = x.copy()
     out[ends[more > 0]] = farther[more > 0] / scale
@@ -187,7 +187,9 @@ def _round_to_steps(built: ReleaseModel, found: Floats, spare: float) -> Floats:
     model, step, scale = built.model, built.model.problem.table.unit, built.scale
     x = np.where(model.integer, np.rint(found), found)
     hidden = _suppressed_cells(built, x)
-    for ends, known in zip((built.end_above, built.end_below), room(model.problem, OUTSIDER), strict=True):
+    for ends, known in zip(
+        (built.end_above, built.end_below), find_room(model.problem, OUTSIDER), strict=True
+    ):
         x[ends[hidden & (ends != NO_VARIABLE)]] = 0.0
         cells = np.flatnonzero(~hidden & (ends != NO_VARIABLE))
         cells = cells[~model.integer[ends[cells]]]

@@ -18,7 +18,7 @@ import numpy as np
 
 from tacita.core.exact import Floats
 from tacita.core.run import Run
-from tacita.engine.attack.requirements import DOWN, OUTSIDER, UP, room
+from tacita.engine.attack.requirements import DOWN, OUTSIDER, UP, find_room
 from tacita.methods.modelling.model_builder import NO_VARIABLE, ReleaseModel
 from tacita.methods.protection.attacker_moves import AttackerMoves, round_outward
 
@@ -31,7 +31,7 @@ def tighten_intervals(built: ReleaseModel, x: Floats, run: Run) -> Floats:
     the next integer step; unchanged where the time ends first.
     """
     table, cells = built.model.problem.table, built.intervals
-    reaches = built.model.attacker_windows(x, *room(built.model.problem, OUTSIDER))
+    reaches = built.model.find_attacker_windows(x, *find_room(built.model.problem, OUTSIDER))
     moves = AttackerMoves(table, *reaches, built.scale)
     attained = np.zeros((2, len(table)))
     drawn = x.copy()

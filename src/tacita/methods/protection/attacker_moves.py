@@ -22,8 +22,8 @@ from tacita.engine.attack.requirements import (
     SLIDING,
     UP,
     Requirements,
-    outsider_requirements,
-    room,
+    find_room,
+    list_outsider_requirements,
 )
 from tacita.engine.model import Model
 from tacita.solvers.highs import Answer, Ended, Session
@@ -115,17 +115,17 @@ def find_unmet(
     conditional = model.requirements[model.requirements.switch != ALWAYS]
     conditional = conditional[x[conditional.switch] > 0.5]
     screening = InsiderScreening(problem, np.arange(len(problem.insiders)))
-    everyone = Requirements.join([outsider_requirements(problem), conditional])
+    everyone = Requirements.join([list_outsider_requirements(problem), conditional])
     everyone = everyone[(everyone.level >= least) & (everyone.level <= most)]
     own = screening.own.level
     largest = max(int(levels.max(initial=1)) for levels in (everyone.level, own[own <= most]))
 
     def moves_within(up: Floats, down: Floats) -> AttackerMoves:
         # Room far beyond every level only causes rounding errors.
-        above, below = (np.minimum(side, FAR * largest) for side in model.attacker_windows(x, up, down))
+        above, below = (np.minimum(side, FAR * largest) for side in model.find_attacker_windows(x, up, down))
         return AttackerMoves(problem.table, above, below, scale)
 
-    failed, witnesses = check_requirements(moves_within(*room(problem, OUTSIDER)), everyone, run)
+    failed, witnesses = check_requirements(moves_within(*find_room(problem, OUTSIDER)), everyone, run)
     stopped = run.over
     if stopped or not screening:
         return everyone[failed]
@@ -146,7 +146,9 @@ def find_unmet(
         if run.over:
             break
         theirs = left[left.attacker == attacker]
-        missing.append(theirs[check_requirements(moves_within(*room(problem, attacker)), theirs, run)[0]])
+        missing.append(
+            theirs[check_requirements(moves_within(*find_room(problem, attacker)), theirs, run)[0]]
+        )
     return Requirements.join(missing)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.core.exact import Cells, Floats
-from tacita.engine.attack.requirements import ALWAYS, DOWN, SLIDING, UP, Requirements, room
+from tacita.engine.attack.requirements import ALWAYS, DOWN, SLIDING, UP, Requirements, find_room
 from tacita.engine.model import NO_SWITCH, Affine, Model
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _add_move(model: Model, requirement: Requirements) -> Model:
     signs = (UP, DOWN) if sign == SLIDING else (sign,)
     up, down = (
         np.floor(np.minimum(known, LONGEST * level) / step)
-        for known in room(model.problem, int(requirement.attacker[0]))
+        for known in find_room(model.problem, int(requirement.attacker[0]))
     )
     n, added = up.size, up.size * len(signs)
     size = model.size + added

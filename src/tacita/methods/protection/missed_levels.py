@@ -11,7 +11,7 @@ from tacita.core.compiled import LARGE
 from tacita.core.exact import Floats, Mask, Units
 from tacita.core.run import Run
 from tacita.engine.attack.insider_screening import InsiderScreening, OutsiderWitness
-from tacita.engine.attack.requirements import OUTSIDER, Requirements, outsider_requirements, room
+from tacita.engine.attack.requirements import OUTSIDER, Requirements, find_room, list_outsider_requirements
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.methods.protection.attacker_moves import FAR, AttackerMoves, check_requirements, find_unmet
 from tacita.problem.problem import Problem
@@ -53,8 +53,8 @@ def _find_missed_by_flows(
         failed[[blocked.requirement for blocked in found]] = True
         return failed
 
-    everyone = outsider_requirements(problem)
-    failed = find_failing(everyone, *room(problem, OUTSIDER))
+    everyone = list_outsider_requirements(problem)
+    failed = find_failing(everyone, *find_room(problem, OUTSIDER))
     missing = [everyone[failed]]
     screening = InsiderScreening(problem, np.arange(len(problem.insiders)))
     if not screening:
@@ -75,14 +75,14 @@ def _find_missed_by_flows(
         return moves_within(up, down).find_witness(k, *asked, run)[1]
 
     witnesses = (
-        check_requirements(moves_within(*room(problem, OUTSIDER)), common, run)[1] if len(common) else []
+        check_requirements(moves_within(*find_room(problem, OUTSIDER)), common, run)[1] if len(common) else []
     )
     left = Requirements.join([screening.screen_common(common, witnesses, convince)[0], own])
     for attacker in np.unique(left.attacker).tolist():
         if run.over:
             break
         theirs = left[left.attacker == attacker]
-        missing.append(theirs[find_failing(theirs, *room(problem, attacker))])
+        missing.append(theirs[find_failing(theirs, *find_room(problem, attacker))])
     return Requirements.join(missing)
 
 
@@ -103,5 +103,5 @@ def _fixed_model(problem: Problem, above: Floats, below: Floats) -> Model:
         above=Affine(above, csr_array((n, 0))),
         below=Affine(below, csr_array((n, 0))),
         switch=np.full(n, NO_SWITCH),
-        requirements=outsider_requirements(problem),
+        requirements=list_outsider_requirements(problem),
     )

@@ -30,9 +30,9 @@ from tacita.engine.attack.requirements import (
     SLIDING,
     UP,
     Requirements,
-    all_requirements,
-    outsider_requirements,
-    room,
+    find_room,
+    list_all_requirements,
+    list_outsider_requirements,
 )
 from tacita.methods.random_rounding.roundings import Roundings
 from tacita.problem.problem import Problem
@@ -94,7 +94,9 @@ def derive_inequalities(problem: Problem, windows: RoundingWindows, run: Run) ->
     alone where there are many.
     """
     requirements = (
-        all_requirements(problem) if len(problem.insiders) <= FEW else outsider_requirements(problem)
+        list_all_requirements(problem)
+        if len(problem.insiders) <= FEW
+        else list_outsider_requirements(problem)
     )
     constant, rise, reached = [], [], []
     for attacker in np.unique(requirements.attacker):
@@ -119,7 +121,7 @@ Terms = tuple[float, Floats, Floats]
 def _terms_of_attacker(
     problem: Problem, windows: RoundingWindows, requirements: Requirements, attacker: int, run: Run
 ) -> Iterator[tuple[int, Terms]]:
-    up, down = room(problem, attacker)
+    up, down = find_room(problem, attacker)
     above, below = np.minimum(up, windows.above), np.minimum(down, windows.below)
     cells = windows.rounded
     rounded = (
@@ -160,6 +162,6 @@ class _DualCoefficients:
         """Return ``c = s e_p + M' g``."""
         c = np.zeros(self._matrix.shape[1])
         if self._session is not None and self._session.find_extreme(cell, sign, run).status is Ended.OPTIMAL:
-            c = np.asarray(self._matrix.T @ self._session.duals())
+            c = np.asarray(self._matrix.T @ self._session.read_duals())
         c[cell] += sign
         return np.where(np.abs(c) > NEGLIGIBLE, c, 0.0)

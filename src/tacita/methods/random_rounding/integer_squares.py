@@ -204,7 +204,7 @@ def _solve_segments(
 
 
 def _solve_program(structure: Structure, laid: Pieces, rest: Units, run: Run) -> tuple[Units, float] | None:
-    rows, even = laid.columns(structure.equations.matrix), rest.astype(np.float64)
+    rows, even = laid.make_columns(structure.equations.matrix), rest.astype(np.float64)
     # Solvers have absolute tolerances.
     scale = float(np.median(np.abs(laid.cost)))
     upper = laid.most.astype(np.float64)

@@ -17,7 +17,7 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import Floats, Mask
 from tacita.core.run import Run
-from tacita.engine.attack.requirements import DOWN, SLIDING, UP, room
+from tacita.engine.attack.requirements import DOWN, SLIDING, UP, find_room
 from tacita.engine.model import Model
 from tacita.solvers.cheapest_flow import find_cheapest_flow
 from tacita.solvers.network import Network
@@ -92,7 +92,7 @@ class _Routes:
 
     def _find_flow(self, attacker: int, cell: int, sign: int, amount: int, hidden: Mask) -> Mask | None:
         network, model = self.network, self.model
-        up, down = room(model.problem, attacker)
+        up, down = find_room(model.problem, attacker)
         if (up if sign == UP else down)[cell] < amount:
             return None
         usable = (hidden | (model.upper > 0)) & ~self._closed

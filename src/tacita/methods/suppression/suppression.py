@@ -37,9 +37,9 @@ from tacita.engine.attack.requirements import (
     SLIDING,
     UP,
     Requirements,
-    all_requirements,
-    outsider_requirements,
-    room,
+    find_room,
+    list_all_requirements,
+    list_outsider_requirements,
 )
 from tacita.engine.model import Affine, Model
 from tacita.engine.search.conflict import explain_infeasibility
@@ -128,7 +128,7 @@ class Suppression:
             above=Affine.zero(n, n),
             below=Affine.zero(n, n),
             switch=np.arange(n),
-            requirements=all_requirements(problem) if few else outsider_requirements(problem),
+            requirements=list_all_requirements(problem) if few else list_outsider_requirements(problem),
         )
         return self._with_conditional_levels(model) if self.has_conditional_levels else model
 
@@ -210,7 +210,7 @@ class Suppression:
         """Return the cells that may be suppressed. Cells with a known value never are: suppression would not
         add uncertainty.
         """
-        up, down = room(problem, OUTSIDER)
+        up, down = find_room(problem, OUTSIDER)
         allowed = ~problem.must_publish & (up + down > 0)
         return allowed if self.margins else allowed & ~problem.table.structure.is_total
 
@@ -222,7 +222,7 @@ class Suppression:
         problem, table = model.problem, model.problem.table
         may_be_hidden = (model.upper > 0) & ~problem.levels.sensitive
         stuck = PresolvedTable.of(model).position < 0
-        up, down = room(problem, OUTSIDER)
+        up, down = find_room(problem, OUTSIDER)
         published, requirements = np.zeros(len(table), dtype=bool), [model.requirements]
         for (sign, level), farthest in zip(
             self._conditional_levels(problem), (up, down, up + down), strict=True

@@ -98,7 +98,7 @@ class MoveProgram:
 
     def changes(self) -> Floats:
         """Return ``x``, within its bounds."""
-        program, moves = self.program, self._session.point()
+        program, moves = self.program, self._session.read_point()
         x = program.least_change.copy()
         x[self.rising] += moves[: self.rising.size]
         x[self.falling] -= moves[self.rising.size : self.cells.size]
@@ -106,10 +106,10 @@ class MoveProgram:
 
     def violation(self) -> float:
         """Return the sum of all slacks."""
-        return float(self._session.point()[self.cells.size :].sum())
+        return float(self._session.read_point()[self.cells.size :].sum())
 
     def duals(self) -> Floats:
-        return self._session.duals()
+        return self._session.read_duals()
 
     def set_costs(self, costs: Floats) -> None:
         self._session.set_costs(np.arange(costs.size), costs)
@@ -133,7 +133,7 @@ class MoveProgram:
 
     def _solve_counted(self, solve: Callable[[Run], Ended], run: Run) -> Ended:
         status = solve(run)
-        self.pivots += self._session.iterations()
+        self.pivots += self._session.count_iterations()
         run.report("adjusting", self.pivots)
         return status
 

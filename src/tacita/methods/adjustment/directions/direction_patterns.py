@@ -104,7 +104,7 @@ class _PatternProgram:
 
     def rows(self) -> list[PatternRow]:
         """Return the inequalities that the dual values of the last solution give."""
-        dual, made = self.session.duals(), []
+        dual, made = self.session.read_duals(), []
         for q, (k, head) in enumerate(zip(self.patterns, self.heads, strict=False)):
             if dual[head] <= WORTH or not k.cells.size or not self.unit_cost[q]:
                 continue

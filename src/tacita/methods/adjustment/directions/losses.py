@@ -133,11 +133,11 @@ class ProgramLosses:
             )
         if ended is not Ended.OPTIMAL:
             raise no_change()
-        self.point = self.session.point()
+        self.point = self.session.read_point()
         return self._loss()
 
     def adjustment(self) -> DirectedAdjustment:
-        slope = -np.asarray(self.scales.forced.T @ self.session.duals()) / self.shrink
+        slope = -np.asarray(self.scales.forced.T @ self.session.read_duals()) / self.shrink
         return DirectedAdjustment(self._loss(), self._moves(), slope)
 
     def _loss(self) -> Loss:

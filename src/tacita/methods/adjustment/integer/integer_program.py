@@ -42,7 +42,7 @@ def solve_program(steps: StepTask, x: Units, pieces: Pieces, run: Run) -> Units 
     missing = -(steps.matrix @ x)
     if not size:
         return None if missing.any() else x
-    rows = pieces.columns(steps.matrix)
+    rows = pieces.make_columns(steps.matrix)
     touched = np.diff(rows.indptr) > 0
     if missing[~touched].any():
         return None
@@ -98,7 +98,7 @@ def _solve_with_side(
     from scipy.sparse import csr_array, eye_array, hstack, vstack
 
     count, none = side.rows.shape[0], program.rows.shape[0]
-    rows = pieces.columns(side.rows) * float(steps.task.step)
+    rows = pieces.make_columns(side.rows) * float(steps.task.step)
     largest = np.maximum(abs(rows).max(axis=1).toarray().ravel(), np.finfo(np.float64).tiny)
     # Each row is measured in its largest coefficient.
     rows = csr_array(rows.multiply((1.0 / largest)[:, None]))
