@@ -185,9 +185,8 @@ class Audit(Framed):
         )
 
     def to_arrow(self) -> pa.Table:
-        """Return a table with the audit's verdict per sensitive cell and attacker: codes, ``attacker``,
-        ``verdict``, how far ``below`` and ``above`` the true value (at least) the cell can be to them. For
-        internal use.
+        """Return the audit as a table for internal use, per sensitive cell and attacker: codes, ``attacker``,
+        ``verdict``, how far ``below`` and ``above`` the truth (at least) the cell can be to them.
 
         Rows of insiders are there only where they differ from the outsider's, as in :meth:`findings`.
         """
@@ -310,7 +309,7 @@ def list_releases(releases: object) -> tuple[Release, ...]:
 
 
 def describe_exempt(problem: Problem) -> str:
-    """Return a note for the verdict on how many sensitive cells are exempt by hand; empty for none."""
+    """Return a note for the verdict on how many otherwise sensitive cells are exempt by hand, or ''."""
     exempt = int(problem.exempt.sum())
     hit = "that a rule or a mark hits is" if exempt == 1 else "that rules or marks hit are"
     return f"{pluralize(exempt, 'cell')} {hit} exempt by hand" if exempt else ""

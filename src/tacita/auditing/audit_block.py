@@ -120,7 +120,7 @@ class _BlockInsiders:
         return found
 
     def _find_joint_bounds(self, rows: Mask) -> tuple[Units, Units]:
-        """Return the bounds, in the audited block, of someone who knows all that some rows say."""
+        """Return the audited block's bounds to someone who knows what some rows of insiders say."""
         low, high, insiders = self.task.low.copy(), self.task.high.copy(), self.insiders
         np.maximum.at(low, insiders.columns[rows], insiders.low[rows])
         np.minimum.at(high, insiders.columns[rows], insiders.high[rows])
