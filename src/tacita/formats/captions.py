@@ -20,9 +20,7 @@ LONGEST = 60
 
 
 def count_titles(lines: Iterable[Sequence[str]]) -> int:
-    """Return how many lines stand above the names of the columns, blank ones among them; 0 where none is a
-    title.
-    """
+    """Return how many lines stand above a file's column names, blank ones included; 0 if none is a title."""
     above, titles = 0, False
     for line in lines:
         filled = [k for k, field in enumerate(line) if field]
@@ -37,12 +35,11 @@ def count_titles(lines: Iterable[Sequence[str]]) -> int:
 
 
 def count_footnotes(lines: Iterable[Sequence[str]], columns: int, codes: Container[str] = ()) -> int:
-    """Return how many lines stand below the last row, blank ones among them; ``lines`` come from the last one
-    up.
+    """Return how many footnotes stand below the last row of a table's file, counting blank lines among them.
 
-    What has one column has none. A code alone may be that of a row without numbers: one of ``codes`` or a
-    total never is a footnote, nor is any line of two columns unless a blank one stands between it and the
-    table.
+    ``lines`` come from the last one up. What has one column has none. A code alone may be that of a row
+    without numbers: one of ``codes`` or a total never is a footnote, nor is any line of two columns unless a
+    blank one stands between it and the table.
     """
     after_blank = 0
     for below, line in enumerate(lines if columns > 1 else ()):
@@ -61,7 +58,7 @@ def _begins_row(text: str, codes: Container[str]) -> bool:
 
 
 def note_lines(what: str, line: str, found: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-    """Return a note on lines that were left out: their numbers and what they hold; none where there are none.
+    """Return a note on the titles or footnotes that were left out of a table's file, by line; or none.
 
     >>> note_lines("title", "row", [(1, "Table 1. Patients")])
     ("row 1 was taken for a title: 'Table 1. Patients'",)
@@ -76,7 +73,7 @@ def note_lines(what: str, line: str, found: Sequence[tuple[int, str]]) -> tuple[
 
 
 def find_repeated(names: Sequence[str]) -> str | None:
-    """Return the first name that occurs a second time, None if all differ."""
+    """Return the first column name of a file that occurs a second time, or None if all differ."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -86,7 +83,7 @@ def find_repeated(names: Sequence[str]) -> str | None:
 
 
 def are_years_or_numbers(names: Sequence[str]) -> bool:
-    """Return whether names of columns are years, or numbers one after the other from 0 or 1 on."""
+    """Return whether the column names of a file are years, or numbers that count up from 0 or 1."""
     if not all(map(str.isdecimal, names)):
         return False
     numbers = list(map(int, names))
@@ -95,8 +92,8 @@ def are_years_or_numbers(names: Sequence[str]) -> bool:
 
 
 def _may_be_names(line: Sequence[str]) -> bool:
-    """Return whether a line holds names, not a row: no numbers beside the first field, unless they count up
-    or the corner is blank; and of two fields the second is nothing that is published.
+    """Return whether a line of a file holds column names, not a row of the table. Names are no numbers,
+    unless these count up or the corner is blank; of two fields the second is nothing that is published.
     """
     beside = [tidy(field) for field in line[1:] if field]
     if len(beside) == 1:

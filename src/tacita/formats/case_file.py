@@ -35,7 +35,7 @@ def read_case_file(
     lower: float | LowerLevels | None = None,
     **specified: Unpack[FileSpecification],
 ) -> Problem | Table:
-    """Return the problem that a file states, or its table where nothing says what is sensitive.
+    """Return the problem that a file of cells states, or its table where nothing says what is sensitive.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def read_case_file(
 
 
 def refuse_options(path: Path, names: Iterable[str]) -> None:
-    """Refuse options of reading that a kind of file does not have."""
+    """Refuse reading options (delimiter, sheet, ...) that a file of this format does not have."""
     if path.is_dir() or not has_columns(path):
         _refuse(path, names, () if path.is_dir() else NUMBERS)
 

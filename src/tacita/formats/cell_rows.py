@@ -13,12 +13,12 @@ from tacita.core.tables.structure import Structure
 
 
 def list_code_columns(structure: Structure) -> list[str]:
-    """Return the columns that name a cell: one per dimension, or ``cell`` where cells have labels."""
+    """Return the columns of a file that identify a cell: one per dimension, or ``cell`` for labels."""
     return [dimension.name for dimension in structure.dimensions] or ["cell"]
 
 
 def find_cells(source: Columns, structure: Structure, dimensions: Sequence[int] | None = None) -> Cells:
-    """Return the cell of each row; -1 where the table has no such cell.
+    """Return the position of the cell that each row of a file is about; -1 if the table has no such cell.
 
     The usual names of totals (``All``, ``Sum``) stand for the total of a dimension, whatever its code is.
 

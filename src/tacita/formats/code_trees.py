@@ -25,7 +25,7 @@ HRC_LINE_LIMIT = 199
 
 
 def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str | None) -> Links:
-    """Return the links of a `.hrc` file; the grammar stands at the top of this module."""
+    """Return the links from codes to parents in a classification's `.hrc` file; see the grammar above."""
     require_lead(lead)
     parents: list[str] = []
     children: list[str] = []
@@ -68,7 +68,7 @@ def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str 
 
 
 def require_lead(lead: str) -> None:
-    """Refuse a lead string that could not mark a depth."""
+    """Refuse a lead string that cannot mark the depth of a code in a `.hrc` file."""
     if not lead or "\n" in lead or "\r" in lead:
         raise HierarchyError(
             f"The lead string {lead!r} cannot mark a depth", remedy="Use a short text such as '@'."
@@ -76,7 +76,7 @@ def require_lead(lead: str) -> None:
 
 
 def write_hrc(path: str | os.PathLike[str], codes: Sequence[str], depths: Sequence[int], lead: str) -> None:
-    """Write codes below the total, in depth-first order, as a UTF-8 `.hrc` file that reads back the same."""
+    """Write a classification's codes below the total, in depth-first order, as a `.hrc` file in UTF-8."""
     require_lead(lead)
     lines = []
     for code, depth in zip(codes, depths, strict=True):
@@ -103,16 +103,16 @@ class CodeFile:
     lines: Sequence[int]
 
     def place(self, row: int) -> str:
-        """Return where a row stands."""
+        """Return where a row of a classification's CSV file stands: its path and line, for messages."""
         return f"{self.path}, line {self.lines[row]}"
 
-    def find(self, name: str) -> str | None:
-        """Return the column of that name, whatever its case."""
+    def find_column(self, name: str) -> str | None:
+        """Return how a classification's CSV file writes this column name, whatever its case; or None."""
         return next((column for column in self.columns if column.casefold() == name.casefold()), None)
 
     def column(self, name: str) -> Sequence[str]:
-        """Return the cells of the column of that name, or refuse an unknown one."""
-        found = self.find(name)
+        """Return the texts in a column of a classification's CSV file; refuse a column that it lacks."""
+        found = self.find_column(name)
         if found is None:
             present = list(self.columns)
             raise HierarchyError(
@@ -122,8 +122,8 @@ class CodeFile:
         return self.columns[found]
 
 
-def read_csv(path: str | os.PathLike[str], delimiter: str | None, encoding: str | None) -> CodeFile:
-    """Read a CSV file as text; without `delimiter`, the commonest of ``, ; tab |`` in its header."""
+def read_code_file(path: str | os.PathLike[str], delimiter: str | None, encoding: str | None) -> CodeFile:
+    """Return a classification's CSV file as columns of text, split at `delimiter` or the likeliest sign."""
     text, _ = read_text(path, encoding)
     opening = next((line for line in text.split("\n") if line.strip()), "")
     separator = delimiter or max(",;\t|", key=opening.count)

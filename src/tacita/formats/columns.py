@@ -22,18 +22,18 @@ RESERVED = (*FORMATS, ".jj", ".toml", ".txt", ".tsv", ".dat", ".hrc", ".html", "
 
 
 def list_column_endings() -> tuple[str, ...]:
-    """Return the endings of all files of columns, the built-in ones first."""
+    """Return the endings of file formats with columns (``.csv``, ``.xlsx``), plug-ins last."""
     return (*FORMATS, *(f".{name}" for name in list_usable_plugins(find_format_plugins())))
 
 
 def has_columns(path: str | os.PathLike[str]) -> bool:
-    """Return whether the ending of a file's name stands for columns."""
+    """Return whether a file's format has columns (CSV, Parquet, Excel, plug-ins), by its ending."""
     suffix = Path(path).suffix.lower()
     return suffix in FORMATS or (suffix not in RESERVED and suffix in list_column_endings())
 
 
 def find_format_plugins() -> tuple[Plugin, ...]:
-    """Return the formats that other packages bring, with what is wrong with them.
+    """Return the file formats that plug-ins of other packages bring, each with what is wrong with it.
 
     The name of a format is the ending of its files. It has a function ``read(path)`` that returns a pyarrow
     table with one row per cell, and may have ``write(table, path)``, which writes one.
@@ -97,7 +97,7 @@ def read_columns(
 
 
 def _read_foreign(path: str | os.PathLike[str], foreign: Any) -> Columns:
-    """Return what a format of another package reads, checked; its exceptions become errors that name it."""
+    """Return the columns that a plug-in reads from a file of its format; its exceptions name it."""
     try:
         data = foreign.read(Path(path))
         if not isinstance(data, pa.Table):

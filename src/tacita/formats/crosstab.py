@@ -27,7 +27,7 @@ NO_NUMBER = frozenset(["n/a", "na", "#n/a", "n.a.", "n.a", "nil", "none", "null"
 def unpivot_crosstab(
     source: Columns, path: object, by: Sequence[str] | None, given: Mapping[str, str | None]
 ) -> Columns:
-    """Return a crosstab as columns of one row per cell: the first, ``column`` and ``value``; others
+    """Return the columns of a file that holds a crosstab as one row per cell, and of any other file
     unchanged.
 
     Parameters
@@ -84,13 +84,13 @@ def _has_shape(source: Columns, by: Sequence[str] | None) -> bool:
 
 
 def _holds_numbers(source: Columns) -> bool:
-    """Return whether all columns but the first hold numbers, or what is published instead of some."""
+    """Return whether all columns of a file but the first hold numbers, or marks in place of some."""
     hidden = [_find_hidden(source, name) for name in source.names[1:]]
     return all(h is not None for h in hidden) and not all(h is None or h.all() for h in hidden)
 
 
 def _find_hidden(source: Columns, name: str) -> Mask | None:
-    """Return which entries are no plain numbers: marks, or numbers with signs; None if some are neither."""
+    """Return a mask of a file's column: marks and formatted numbers; None if some entry is a word."""
     if holds_numbers(source, name):
         return np.zeros(source.data.num_rows, dtype=bool)
     found = find_marks_and_formatted(source, name)
@@ -98,7 +98,7 @@ def _find_hidden(source: Columns, name: str) -> Mask | None:
 
 
 def _refuse_hidden(source: Columns) -> None:
-    """Refuse marks of published tables, which hide the true values, and numbers with signs beside them."""
+    """Refuse the file of a crosstab with marks of suppressed cells, or with signs beside its numbers."""
     first, *others = source.names
     down, across = _name_dimensions(source)
     otherwise = "if this is no crosstab, name the column of values"
@@ -120,7 +120,7 @@ def _refuse_hidden(source: Columns) -> None:
 
 
 def _refuse_words(source: Columns) -> None:
-    """Name the first word among numbers, where every column but the first holds mostly numbers.
+    """Refuse the file of a crosstab with a word among columns that otherwise hold mostly numbers.
 
     With one column of nothing but numbers those with words may be codes, unless the word says that there is
     no number.
@@ -145,7 +145,7 @@ def _refuse_words(source: Columns) -> None:
 
 
 def _find_words(source: Columns, name: str) -> Mask:
-    """Return which entries of a column are neither blank nor numbers, however these are written."""
+    """Return a mask of a file's column, True for entries that are neither blank nor any kind of number."""
     column = source.column(name)
     if not is_text(column.type):
         return np.ones(len(column), dtype=bool)
@@ -156,14 +156,14 @@ def _find_words(source: Columns, name: str) -> Mask:
 
 
 def _has_row_total(source: Columns) -> bool:
-    """Return whether the columns add up to one of them. Then even ``N`` is a code, not a number of
-    respondents.
+    """Return whether one column of a file is the sum of all others, as in a crosstab with row totals. Then
+    even ``N`` is a code, not a number of respondents.
     """
     return any(_find_parts(source, name) for name in source.names)
 
 
 def _refuse_row_totals(source: Columns, path: object, value: str) -> None:
-    """Refuse a column of values to which other columns add up in every row: they are its parts, not codes."""
+    """Refuse a file's column of values if other columns add up to it in every row, as in a crosstab."""
     if parts := _find_parts(source, value):
         raise InputError(
             f"{', '.join(parts)} add up to '{value}' in every row: this looks like a crosstab",
@@ -174,7 +174,7 @@ def _refuse_row_totals(source: Columns, path: object, value: str) -> None:
 
 
 def _find_parts(source: Columns, total: str) -> list[str]:
-    """Return all other columns of numbers, if two or more add up to this one in every row; else none."""
+    """Return the names of a file's columns that add up to column ``total`` in every row; else none."""
     parts = [name for name in source.names if name != total and guess_role(name) in (None, "count")]
     parts = [name for name in parts if holds_numbers(source, name)]
     if len(parts) < 2 or total not in source.names or not holds_numbers(source, total):

@@ -112,7 +112,7 @@ def write_rows(
     *,
     public: bool = False,
 ) -> Path:
-    """Write columns of text under a header; all or nothing."""
+    """Write columns of text under a header as a CSV file, as a whole or not at all, and return its path."""
     with (
         replace_file(path, public=public) as temporary,
         temporary.open("w", encoding="utf-8", newline="") as out,
@@ -124,7 +124,7 @@ def write_rows(
 
 
 def _read_text(path: str | os.PathLike[str], encoding: str | None) -> tuple[str, tuple[str, ...]]:
-    """Return the file with plain line ends, and a note where its encoding was guessed."""
+    """Return the text of a CSV file with plain line ends, and a note if its encoding was guessed."""
     text, found = read_text(path, encoding)
     if not text.strip():
         raise FormatError(
@@ -135,7 +135,7 @@ def _read_text(path: str | os.PathLike[str], encoding: str | None) -> tuple[str,
 
 
 def _find_layout(lines: Sequence[str], delimiter: str | None) -> tuple[str, int]:
-    """Return the separator, and how many lines stand above the header.
+    """Return the separator of a CSV file, and how many lines stand above its header.
 
     What separates most in the first line, unless a title stands there: then what gives the header as many
     fields as the line below it.
@@ -151,14 +151,14 @@ def _find_layout(lines: Sequence[str], delimiter: str | None) -> tuple[str, int]
 
 
 def _have_equal_fields(lines: Sequence[str], header: int, separator: str) -> bool:
-    """Return whether a header and the next line that is not blank have as many fields."""
+    """Return whether a CSV file's header and its next line that is not blank have equally many fields."""
     below = next((line for line in lines[header + 1 : header + MOST] if line.strip()), lines[header])
     one, other = _split_lines([lines[header], below], separator)
     return len(one) == len(other)
 
 
 def _split_lines(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
-    """Yield fields of lines, one by one: no field goes on in the next line."""
+    """Yield the fields of each line of a CSV file as a list; no field goes on in the next line."""
     for line in lines:
         try:
             fields = next(csv.reader([line], delimiter=separator), [])
@@ -170,7 +170,7 @@ def _split_lines(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
 def _drop_footnotes(
     text: str, above: int, columns: int, separator: str, codes: Container[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the text without what stands below its last row, and a note on that."""
+    """Return the text of a CSV file without the footnotes below its last row, and a note on them."""
     lines = text.count("\n") + 1
     tail = text.rsplit("\n", min(lines - above - 1, MOST + 1))[1:]
     below = count_footnotes(_split_lines(reversed(tail), separator), columns, codes)
@@ -181,7 +181,7 @@ def _drop_footnotes(
 
 
 def _note_left_out(what: str, lines: Sequence[str], first: int, separator: str) -> tuple[str, ...]:
-    """Return a note on lines, of which the first has this number."""
+    """Return a note on titles or footnotes of a CSV file, the first of which is in line ``first``."""
     found = [
         (number, row[0]) for number, row in enumerate(_split_lines(lines, separator), start=first) if any(row)
     ]

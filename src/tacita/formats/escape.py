@@ -15,11 +15,11 @@ _ESCAPED = r"^'('*[=+\-@\t\r])"
 
 
 def unescape(text: str) -> str:
-    """Return the text that :func:`escape` was given."""
+    """Return a field of a CSV file without the apostrophe that keeps it from being a formula."""
     return re.sub(_ESCAPED, r"\1", text)
 
 
 def escape_all(texts: list[str]) -> list[str]:
-    """Return texts as :func:`escape` does; each distinct one is looked at once."""
+    """Return the fields of a CSV file, with an apostrophe before any that would run as a formula."""
     known = {text: escape(text) for text in set(texts)}
     return [known[text] for text in texts]

@@ -44,8 +44,8 @@ MEANING_INTERNAL = (
 def write_excel(
     release: Release, path: Path, labels: Mapping[str, str] | None = None, *, internal: bool = False
 ) -> Path:
-    """Write cells, crosstab and notes; one pair of sheets per table where several are linked. Return the
-    path.
+    """Write a release as an Excel workbook of cells, crosstab and notes, with a pair of sheets per linked
+    table; return its path.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def write_excel(
 
 @contextmanager
 def create_workbook(path: Path, *, public: bool = False) -> Iterator[Any]:
-    """Yield a workbook to be filled; it is written when the block ends well, as a whole or not at all."""
+    """Yield an Excel workbook to be filled; its file is written when the block ends well, or not at all."""
     import xlsxwriter
     from xlsxwriter.exceptions import FileCreateError
 
@@ -131,8 +131,8 @@ def _write_cells(sheet: Any, release: Release, part: int, look: _CellFormats) ->
 
 
 def _write_crosstab(book: Any, name: str, release: Release, part: int, look: _CellFormats) -> None:
-    """Write rows by all dimensions but the last and columns by the last, each code after those below it, as
-    tables are printed; nothing where that does not fit a sheet.
+    """Write a release as a crosstab in a workbook's sheet: its last dimension across, all others down, each
+    code after those below it, as tables are printed; nothing where that does not fit a sheet.
     """
     structure = release.structure
     shown = find_part(structure, part)

@@ -31,7 +31,7 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runti
 
 
 def refuse_far_cells(path: str | os.PathLike[str]) -> None:
-    """Refuse a workbook whose sheets reach further than what is in them, or that is damaged.
+    """Refuse a workbook that is damaged, or whose cells lie so far apart that reading exhausts memory.
 
     Raises
     ------
@@ -119,7 +119,7 @@ class _Extent:
             # Numbers that are too long for a reader wrap around in it.
             if not (letters.isascii() and letters.isupper() and len(letters) < 8):
                 self._refuse_number(reference)
-            self.column, self.row = _column(letters), self._number(digits, 0)
+            self.column, self.row = _parse_column(letters), self._number(digits, 0)
             self.seen_letters.add(letters)
             self.seen_digits = digits
         else:
@@ -182,8 +182,8 @@ class _Extent:
         )
 
 
-def _column(letters: str) -> int:
-    """Return the number of a column by its letters, A being 1."""
+def _parse_column(letters: str) -> int:
+    """Return the number of a workbook's column by its letters, A being 1."""
     number = 0
     for letter in letters:
         number = 26 * number + ord(letter) - 64

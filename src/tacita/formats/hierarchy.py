@@ -18,6 +18,6 @@ def read_hierarchy(path: str | os.PathLike[str], total: str | None = None, lead:
 
 
 def write_hierarchy(tree: Hierarchy, path: str | os.PathLike[str]) -> Path:
-    """Write a CSV file with the columns parent, child and label, and return its path."""
+    """Write a classification as a CSV file with columns parent, child and label, and return its path."""
     columns = [escape_all(list(column)) for column in zip(*tree.rows(), strict=True)]
     return write_rows(path, ("parent", "child", "label"), columns)

@@ -109,7 +109,7 @@ def read_insiders(path: str | os.PathLike[str], table: Table) -> list[Insider]:
 
 
 def _list_rows(insider: Insider) -> tuple[Cells, Units]:
-    """Return the cells that an insider knows or attacks, and bounds and levels per cell; unbounded: none."""
+    """Return one insider's rows for a file: cells they know or attack, and bounds and levels of each."""
     targets, levels = insider.own_targets()
     cells = np.union1d(insider.cells, targets)
     numbers = np.full((len(BOUNDS) + len(LEVELS), cells.size), UNBOUNDED, dtype=np.int64)
@@ -138,7 +138,7 @@ def _find_cells(source: Columns, structure: Structure) -> Cells:
 
 
 def _read_numbers(source: Columns, name: str, nothing: float) -> Any:
-    """Return a column of numbers, with ``nothing`` where it is empty or not there."""
+    """Return a column of the file of insiders as floats, with ``nothing`` where it is empty or missing."""
     if name not in source.names:
         return np.full(source.data.num_rows, nothing)
     numbers, missing = source.numbers(name)
@@ -146,7 +146,7 @@ def _read_numbers(source: Columns, name: str, nothing: float) -> Any:
 
 
 def _read_flags(source: Columns) -> Any:
-    """Return in which rows the attacker attacks other cells too; in all, if the file has no such column."""
+    """Return per row of the insiders' file if other cells are attacked too; True without the column."""
     if "also_others" not in source.names:
         return np.ones(source.data.num_rows, dtype=bool)
     words: Sequence[object] = source.column("also_others").to_pylist()

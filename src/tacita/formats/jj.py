@@ -120,7 +120,7 @@ def _build_structure(file: JJFile, decimals: int) -> Structure:
 
 
 def number_cells(structure: Structure) -> list[str]:
-    """Return how a file calls the cells: by the numbers they have, or else in their order from 0 on."""
+    """Return the number by which a JJ file calls each cell, as text: its label, or its position."""
     if structure.labels and all(label.isdecimal() for label in structure.labels):
         return list(structure.labels)
     return list(map(str, range(len(structure))))

@@ -24,16 +24,16 @@ from tacita.storage.atomic import replace_file
 COLUMNS = ("freq", "holdingfreq")
 
 
-def sidecar_path(path: str | os.PathLike[str]) -> Path:
-    """Return the path of the frequencies of a JJ file."""
+def make_frequency_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of the ``.frq`` file beside a JJ file, which holds its counts of respondents."""
     return Path(path).with_suffix(".frq")
 
 
 def read_frequencies(path: str | os.PathLike[str], cells: int) -> tuple[Units | None, Units | None]:
-    """Return respondents and holdings per cell of a JJ file with so many cells; None where the sidecar is
-    missing or silent.
+    """Return the counts of respondents and of holdings per cell from the file beside a JJ file of so many
+    cells; None where it is missing or all zero.
     """
-    file = sidecar_path(path)
+    file = make_frequency_path(path)
     if not file.exists():
         return None, None
     lines = read_text(file)[0].splitlines()
@@ -52,10 +52,10 @@ def read_frequencies(path: str | os.PathLike[str], cells: int) -> tuple[Units | 
 
 @contextmanager
 def write_frequencies(table: Table, path: str | os.PathLike[str]) -> Iterator[None]:
-    """Write the sidecar of a JJ file; it is there when the block ends well. One of an earlier table goes if
-    this one has no counts.
+    """Write the ``.frq`` file of counts beside a JJ file; it is there when the block ends well. One of an
+    earlier table goes if this one has no counts.
     """
-    file = sidecar_path(path)
+    file = make_frequency_path(path)
     if table.count is None and table.holding_count is None:
         yield
         file.unlink(missing_ok=True)
@@ -69,7 +69,7 @@ def write_frequencies(table: Table, path: str | os.PathLike[str]) -> Iterator[No
 
 
 def _parse_numbers(file: Path, lines: Sequence[str]) -> Units:
-    """Return one row per line, or refuse the first wrong line by its number."""
+    """Return the counts in a ``.frq`` file, one row per line; refuse the first wrong line by number."""
     rows = [line.split() for line in lines]
     try:
         numbers = np.array(rows, dtype=np.int64).reshape(-1, len(COLUMNS))

@@ -38,12 +38,12 @@ class JJFile:
     rhs: Floats
 
     def column(self, name: str) -> Floats:
-        """Return a field of all records."""
+        """Return one field (value, cost, lb, ...) of every cell in a JJ file, as an array."""
         return np.ascontiguousarray(self.records[name])
 
 
 def parse_jj(path: str | os.PathLike[str]) -> JJFile:
-    """Read a JJ file; :class:`FormatError` names the line of the first fault."""
+    """Return the cells and equations of a JJ file as arrays; errors name the first faulty line."""
     text, _ = read_text(path)
     if not text.strip():
         raise FormatError(
@@ -69,7 +69,7 @@ Rows = tuple[Floats, Cells, Floats, Floats]
 
 
 def _read_records_fast(lines: Sequence[str]) -> NDArray[np.void]:
-    """Return cell records one per line from the third line on, up to the first block with something else."""
+    """Return the cell records of a JJ file, one per line, up to the first block with anything else."""
     blocks = [np.empty(0, dtype=_RECORD)]
     n = _parse_count(lines[1]) if len(lines) > 2 and lines[0].strip() == "0" else 0
     # A file that announces more cells than it has lines is read to where it ends by the walker.
@@ -87,8 +87,8 @@ def _read_records_fast(lines: Sequence[str]) -> NDArray[np.void]:
 
 
 def _read_equations_fast(lines: Sequence[str], n: int) -> Rows | None:
-    """Return all equations after ``n`` cells, or None if they are not one per line or not as long as
-    announced.
+    """Return the equations of a JJ file after its ``n`` cells, or None if they are not one per line or not as
+    long as announced.
     """
     at = n + 2
     if n == 0 or n != _parse_count(lines[1]) or len(lines) <= at:
@@ -120,7 +120,7 @@ def _read_equations_fast(lines: Sequence[str], n: int) -> Rows | None:
 
 
 def _are_plausible(records: NDArray[np.void], rows: Rows) -> bool:
-    """Return whether every number can be what it stands for; if not, the walker says which is not."""
+    """Return whether every number of a JJ file can be what it stands for; if not, the walker says which."""
     rhs, starts, listed, coefficients = rows
     index = records["index"]
     distinct = np.unique(index)
@@ -143,7 +143,7 @@ def _are_integers(values: Floats) -> bool:
 
 
 def _parse_count(text: str) -> int:
-    """Return the number in a line, 0 if there is none; beyond 18 digits any number is too large alike."""
+    """Return the integer in a line of a JJ file, 0 if none; beyond 18 digits all are too large alike."""
     digits = text.strip()
     return int(digits[:19]) if digits.isascii() and digits.isdecimal() else 0
 
@@ -178,7 +178,7 @@ class _Walker:
         for _ in range(m):
             rhs.append(self.equation(cells, coefficients))
             starts.append(len(cells))
-        if self.more():
+        if self.advance():
             self.fail(
                 f"'{self.tokens[self.at]}' after the last of {pluralize(m, 'equation')}: correct the number "
                 "of equations"
@@ -187,9 +187,9 @@ class _Walker:
         return records, (np.array(rhs), ends, np.array(cells), np.array(coefficients))
 
     def record(self) -> tuple[float | str, ...]:
-        self.more()
+        self.advance()
         starts_line, fields_here = self.at == 0, len(self.tokens)
-        if self.one_per_line and starts_line and fields_here != len(FIELDS) == len(self.ahead()):
+        if self.one_per_line and starts_line and fields_here != len(FIELDS) == len(self.peek()):
             self.fail(
                 f"{pluralize(fields_here, 'field')} where {len(FIELDS)} should stand: {' '.join(FIELDS)}"
             )
@@ -210,8 +210,8 @@ class _Walker:
         return tuple(fields)
 
     def equation(self, cells: list[float], coefficients: list[float]) -> float:
-        self.more()
-        if self.at == 0 and self.tokens[2:3] == [":"] and self.ahead()[2:3] in ([], [":"]):
+        self.advance()
+        if self.at == 0 and self.tokens[2:3] == [":"] and self.peek()[2:3] in ([], [":"]):
             announced, found = self.tokens[1], (len(self.tokens) - 3) / 2
             if announced.isdecimal() and _parse_count(announced) != found:
                 self.fail(
@@ -247,8 +247,8 @@ class _Walker:
             coefficients.append(factor)
         return rhs
 
-    def more(self) -> bool:
-        """Go on to the next line that has tokens, if this one is used up."""
+    def advance(self) -> bool:
+        """Go on to the next line of a JJ file if this one is used up; return whether a token is left."""
         while self.at == len(self.tokens):
             if self.line == len(self.lines):
                 return False
@@ -256,8 +256,8 @@ class _Walker:
             self.line, self.at = self.line + 1, 0
         return True
 
-    def ahead(self) -> list[str]:
-        """Return the tokens of the next line."""
+    def peek(self) -> list[str]:
+        """Return the tokens of the next line of a JJ file without going on to it."""
         return self.split(self.lines[self.line]) if self.line < len(self.lines) else []
 
     @staticmethod
@@ -265,7 +265,7 @@ class _Walker:
         return line.replace(":", " : ").translate(_PARENTHESES).split()
 
     def take(self, what: str) -> str:
-        if not self.more():
+        if not self.advance():
             self.fail(
                 f"the file ends where {what} should stand: it is cut off, or announces too many records"
             )

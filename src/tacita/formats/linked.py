@@ -26,7 +26,7 @@ from tacita.problem.problem import Problem
 def link_problems(
     parts: Mapping[str, Problem | Table], lower: float | None = None, upper: float | None = None
 ) -> Problem:
-    """Return one problem made of several, by name; a table states nothing of its cells.
+    """Return one problem on linked tables, joined from the problems or bare tables that their files state.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def link_problems(
 
 
 def _place_levels(table: Table, part: Problem, place: Cells) -> Levels:
-    """Return the levels of one table, on the cells of all."""
+    """Return the protection levels that the file of one linked table states, on the cells of all tables."""
 
     def placed(level: Units) -> Units:
         units = np.zeros(len(table), dtype=np.int64)
@@ -87,7 +87,7 @@ def _place_reason(reason: Reason, place: Cells) -> Reason:
 def _find_first(
     table: Table, stated: Mapping[str, Problem], places: Mapping[str, Cells], what: Callable[[Problem], Mask]
 ) -> Cells:
-    """Return which problem is the first whose mask has a cell, for each cell; -1 where none has it."""
+    """Return per cell of linked tables the number of the first file that marks it so; -1 for none."""
     first = np.full(len(table), -1, dtype=np.int64)
     for k, (name, part) in reversed(list(enumerate(stated.items()))):
         first[places[name][what(part)]] = k
@@ -126,7 +126,7 @@ def _join_bounds(
 
 
 def _join_costs(table: Table, stated: Mapping[str, Problem], places: Mapping[str, Cells]) -> Floats:
-    """Return the costs that problems state, or else the values; a cost equal to the value counts as none."""
+    """Return the cost that files of linked tables state of each cell if not its value; else its value."""
     cost, names = np.abs(table.values), list(stated)
     source = np.full(len(table), -1, dtype=np.int64)
     for k, (name, part) in enumerate(stated.items()):

@@ -38,8 +38,8 @@ class Marks:
     upper_level: Floats | None = None
     sliding_level: Floats | None = None
 
-    def decimals(self) -> int:
-        """Return the fewest decimals that levels and bounds can be written with."""
+    def count_decimals(self) -> int:
+        """Return the fewest decimals with which the levels and bounds that a file states can be written."""
         columns = (self.lower_level, self.upper_level, self.sliding_level, self.lower_bound, self.upper_bound)
         return max(
             (exact.find_decimals(c[np.abs(c) < NO_BOUND]) for c in columns if c is not None), default=0
@@ -47,13 +47,13 @@ class Marks:
 
 
 def choose_decimals(decimals: int, largest: float, marks: Marks) -> tuple[int, tuple[str, ...]]:
-    """Return the decimals in which to count a table, and a note where they are fewer than levels have.
+    """Return how many decimals to keep of a file's values, and a note if its levels and bounds have more.
 
     Levels and bounds are written out in full where values up to ``largest`` leave room for that; otherwise
     they are rounded to the ``decimals`` of the values, in favour of safety.
     """
     try:
-        needed = max(decimals, marks.decimals())
+        needed = max(decimals, marks.count_decimals())
         if largest * 10.0**needed <= exact.LARGEST:
             return needed, ()
         many = pluralize(needed, "decimal")
@@ -73,7 +73,7 @@ def build_problem(
     lower: float | None = None,
     upper: float | None = None,
 ) -> Problem:
-    """Return the problem that a file states.
+    """Return the problem that a file states: its table with status, levels, bounds and costs of the cells.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def build_problem(
 
 
 def list_status_letters(problem: Problem) -> NDArray[np.str_]:
-    """Return the status of each cell as files write it: sensitive, to be published, to be hidden, or free."""
+    """Return each cell's status letter in files: u sensitive, z to be published, m hidden, s free."""
     letters = np.full(len(problem.table), "s")
     letters[problem.must_hide] = "m"
     letters[problem.must_publish] = "z"
@@ -127,7 +127,7 @@ def _refuse_unknown(table: Table, status: NDArray[np.str_]) -> None:
 
 
 def build_costs(table: Table, marks: Marks) -> Floats:
-    """Return the costs of the file; where it has none, the value."""
+    """Return the cost of hiding each cell that a file states; where it states none, the absolute value."""
     values = np.abs(table.values)
     return values if marks.cost is None else np.where(np.isnan(marks.cost), values, marks.cost)
 
@@ -135,9 +135,7 @@ def build_costs(table: Table, marks: Marks) -> Floats:
 def build_outsider(
     table: Table, marks: Marks, lower: float | None = None, upper: float | None = None
 ) -> Outsider:
-    """Return what everyone knows beforehand: the bounds given, or those of the file, or that cells are not
-    negative.
-    """
+    """Return the outsider with the bounds given, or those of the file, or else with no cell negative."""
     negative = bool((table.units < 0).any())
     own_lower = marks.lower_bound if lower is None else None
     own_upper = marks.upper_bound if upper is None else None
@@ -190,7 +188,7 @@ def _build_levels(
 
 
 def _round_level(table: Table, column: Floats | None, room: Units) -> Units:
-    """Return a level in units; rounding up alone never makes it larger than the room the bounds leave."""
+    """Return the levels that a file states in units; rounding alone never exceeds the bounds' room."""
     if column is None:
         return np.zeros(len(table), dtype=np.int64)
     given = np.nan_to_num(column, nan=0.0)

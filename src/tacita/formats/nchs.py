@@ -34,7 +34,7 @@ Grid = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 def read_nchs(
     path: str | os.PathLike[str], *, decimals: int | None = None, counts: bool | None = None
 ) -> Table:
-    """Return a 2-D table from lines of blank-separated numbers without totals, which are computed."""
+    """Return the 2-D table of an NCHS text file: lines of numbers without totals, which are computed."""
     rows: list[list[float]] = []
     width, first = 0, 0
     for number, line in enumerate(read_text(path)[0].splitlines(), start=1):
@@ -63,12 +63,12 @@ def read_nchs(
 
 
 def write_nchs(table: Table, path: str | os.PathLike[str]) -> Path:
-    """Write the inner cells of a 2-D table, as :func:`read_nchs` reads them: true values, hence internal."""
+    """Write the inner cells of a 2-D table as an NCHS text file: true values, hence internal."""
     return write_text(path, "\n".join(list_inner_lines(table, " ")) + "\n")
 
 
 def list_inner_lines(table: Table, separator: str) -> list[str]:
-    """Return the inner cells of a 2-D table, one line per row."""
+    """Return the inner cells of a 2-D table as the lines of a text file, one per row."""
     texts = format_numbers(table.units, table.decimals)
     return _list_grid_lines(build_cell_grid(table.structure)[:-1, :-1], texts, separator)
 
@@ -80,8 +80,8 @@ def write_nchs_release(
     *,
     internal: Table | None = None,
 ) -> Path:
-    """Write a release of a 2-D table as tab-separated lines, totals last; :func:`write_release` wants the
-    audit.
+    """Write a release of a 2-D table as an NCHS text file, tab-separated and totals last;
+    :func:`write_release` wants the audit.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def write_nchs_release(
 
 
 def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:
-    """Return the columns (codes and what is published) of a tab-separated release of ``table``."""
+    """Return the columns (codes and what is published) of an NCHS text file with a release of ``table``."""
     structure, grid = table.structure, build_cell_grid(table.structure)
     lines = [
         line
@@ -140,7 +140,7 @@ def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:
 
 
 def build_cell_grid(structure: Structure) -> Grid:
-    """Return rows by columns of a 2-D table, the total of each last; -1 for empty cells."""
+    """Return the cells of a 2-D table by row and column of a text file, totals last; -1 if empty."""
     if len(structure.dimensions) != 2:
         raise InputError(
             f"this layout shows tables of 2 dimensions, not of {len(structure.dimensions)}", remedy="use .csv"
@@ -155,7 +155,7 @@ def build_cell_grid(structure: Structure) -> Grid:
 
 
 def _list_grid_lines(grid: Grid, texts: Sequence[str], separator: str) -> list[str]:
-    """Return one line per row; empty cells are zeros."""
+    """Return the lines of an NCHS text file, one per row of the table; empty cells are zeros."""
     return [separator.join(texts[cell] if cell >= 0 else "0" for cell in row) for row in grid.tolist()]
 
 

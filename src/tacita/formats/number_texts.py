@@ -9,7 +9,7 @@ from tacita.core.exact import UNBOUNDED, Mask, Units
 
 
 def format_numbers(units: Units, decimals: int, blank: Mask | None = None) -> list[str]:
-    """Return units as plain decimal text; empty where ``blank`` is set and where they are infinite."""
+    """Return exact numbers in units as decimal texts for files; empty where ``blank`` or infinite."""
     if decimals == 0:
         texts = list(map(str, units.tolist()))
     else:

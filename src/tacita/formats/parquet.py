@@ -37,7 +37,7 @@ def read_parquet(path: str | os.PathLike[str]) -> Columns:
 
 
 def write_parquet(release: Release, path: Path, labels: Mapping[str, str] | None = None) -> Path:
-    """Write one row per cell; ``labels`` of the whole release go into the file's metadata."""
+    """Write a release as a Parquet file, a row per cell, ``labels`` in its metadata; return its path."""
     import pyarrow as pa
     import pyarrow.parquet
 

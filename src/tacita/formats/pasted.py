@@ -38,7 +38,7 @@ BLANK = [""]
 
 
 def read_pasted(text: str, read: ReadOptions = AS_USUAL) -> Problem | Table:
-    """Return the problem that a pasted text states, or its table where nothing says what is sensitive.
+    """Return the problem, or the table alone, that text pasted from a spreadsheet states, as a file would.
 
     Without a decimal sign in ``read`` it is the one that the numbers show; where they do not, the text is
     refused with the question.
@@ -58,8 +58,8 @@ def read_pasted(text: str, read: ReadOptions = AS_USUAL) -> Problem | Table:
 
 
 def _parse_block(text: str, decimal: str | None) -> Block:
-    """Return rows of fields, equally long; a blank line is one empty field, so that rows are counted as
-    lines.
+    """Return pasted text as rows of fields, equally long; a blank line is one empty field, so that rows are
+    counted as lines.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     refuse_wide(NAME, max(line.count(sign) for line in lines for sign in "\t;,") + 1)
@@ -95,8 +95,7 @@ def _parse_block(text: str, decimal: str | None) -> Block:
 
 
 def _find_titles(block: Block) -> tuple[int, list[str]]:
-    """Return how many lines stand above the first one of the block, blank ones or titles, and notes on
-    titles.
+    """Return how many blank lines and titles stand above the table in pasted text, and notes on the titles.
 
     A line with a single filled field cannot hold the names of several columns.
     """
@@ -116,7 +115,7 @@ def _find_titles(block: Block) -> tuple[int, list[str]]:
 
 
 def _drop_footnotes(block: Block, first: int) -> tuple[Block, tuple[str, ...]]:
-    """Return the block without what stands below its last row, and a note on that."""
+    """Return the rows of pasted text without the footnotes below the table, and a note on them."""
     below = count_footnotes(reversed(block[1:]), max(map(len, block), default=0))
     last = len(block) - below
     found = [(first + k + 1, block[k][0]) for k in range(last, len(block)) if any(block[k])]
@@ -124,7 +123,7 @@ def _drop_footnotes(block: Block, first: int) -> tuple[Block, tuple[str, ...]]:
 
 
 def _find_separator(lines: Sequence[str], decimal: str | None) -> str | None:
-    """Return what separates fields; None for blanks between numbers, or one number per line."""
+    """Return what separates fields of pasted text; None for blanks, or for one number per line."""
     if any("\t" in line for line in lines):
         return "\t"
     words = [_split_words(line) for line in lines]
@@ -157,7 +156,7 @@ def _split_words(line: str) -> list[str]:
 
 
 def _find_decimal_sign(block: Block, first: int, bare: bool) -> str:
-    """Return the sign of the decimals that the numbers themselves tell."""
+    """Return the decimal sign, point or comma, that the numbers of pasted text show, or refuse them."""
     fields = [
         (line, field)
         for line, row in enumerate(block, start=first + 1)
@@ -218,7 +217,7 @@ def _build_from_numbers(block: Block, first: int, sign: str, read: ReadOptions) 
 
 
 def _drop_totals(values: Floats) -> tuple[Floats, list[str]]:
-    """Return the inner cells, and what was taken for totals: readers know a sum when they see one."""
+    """Return the inner cells of pasted numbers, and notes on the row and column taken for totals."""
     notes = []
     for axis, what in enumerate(("row", "column") if values.ndim == 2 else ("number",)):
         if (place := _find_total(values, axis)) is not None:
@@ -228,8 +227,8 @@ def _drop_totals(values: Floats) -> tuple[Floats, list[str]]:
 
 
 def _find_total(values: Floats, axis: int) -> int | None:
-    """Return the last position along ``axis`` that is the sum of all others, everywhere; of two none is a
-    sum.
+    """Return which row or column (by ``axis``) of pasted numbers is the sum of all others, the last if
+    several are; None if none is, or if there are only two.
     """
     if values.shape[axis] < 3 or not values.any():
         return None
@@ -265,9 +264,7 @@ def _build_from_names(block: Block, first: int, sign: str, read: ReadOptions) ->
 
 
 def _convert_column(column: list[str], sign: str) -> list[str]:
-    """Return a column of numbers, and of what may stand for them, as Python writes numbers; codes as they
-    are.
-    """
+    """Return a column of pasted text with numbers as Python writes them; a column of codes as it is."""
     numbers = [to_plain_number(field, sign) if field else "" for field in column]
     strange = [field for field, number in zip(column, numbers, strict=True) if number is None]
     if strange and (any(map(is_number, strange)) or not _may_stand_for_numbers(strange, sign)):
@@ -283,7 +280,7 @@ def _may_stand_for_numbers(fields: Sequence[str], sign: str) -> bool:
 
 
 def _refuse_numbers_for_names(header: Sequence[str], rows: Block, first: int) -> None:
-    """Numbers in the first line are names under a blank corner, or if they count: years, or 1, 2, 3."""
+    """Refuse pasted text with numbers for names, unless years, 1, 2, 3, or beside a blank corner."""
     names = [name for name in header[1:] if name]
     if not header[0] or not names or not all(map(is_number, names)) or are_years_or_numbers(names):
         return

@@ -28,8 +28,8 @@ LowerLevels = Literal["symmetric", "none"]
 
 
 def read_thesis(folder: str | os.PathLike[str], *, lower: LowerLevels = "symmetric") -> Problem:
-    """Return the problem that the three files of a folder state; the attacker knows that cells are not
-    negative.
+    """Return the problem that the three text files of the thesis program state; attackers know that cells are
+    not negative.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def read_thesis(folder: str | os.PathLike[str], *, lower: LowerLevels = "symmetr
 
 
 def write_thesis(problem: Problem, folder: str | os.PathLike[str]) -> Path:
-    """Write ``A.txt``, ``PSC.txt`` and ``VSC.txt``: true values, hence internal."""
+    """Write a problem as A.txt, PSC.txt and VSC.txt of the thesis program: true values, hence internal."""
     table = problem.table
     inner = build_cell_grid(table.structure)[:-1, :-1]
     outside = np.setdiff1d(problem.sensitive, inner.ravel())

@@ -53,8 +53,8 @@ class PublishedTexts:
 
 
 def format_cells(release: Release, primary: str, secondary: str) -> list[str]:
-    """Return what a reader sees of each cell: a number, an interval, or one of two words where it is
-    suppressed.
+    """Return the text of each cell of a release in a file: its number, its interval, or one of two words if
+    it is suppressed.
     """
     texts = format_numbers(release.value, release.decimals, ~release.shown)
     low, high = format_numbers(release.low, release.decimals), format_numbers(release.high, release.decimals)
@@ -66,7 +66,7 @@ def format_cells(release: Release, primary: str, secondary: str) -> list[str]:
 
 
 def parse_published(texts: list[str], decimal: str = ".", integer: bool = False) -> PublishedTexts:
-    """Return the meaning of many texts; with ``integer`` values ``<5`` means at most 4."""
+    """Return what texts in a published file say of cells; with ``integer``, ``<5`` means at most 4."""
     written = [text.strip().lower() for text in texts]
     beside = [_BESIDE.match(text) for text in written]
     meanings = [

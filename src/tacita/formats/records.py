@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def find_records(path: str | os.PathLike[str], sheet: str | None = None) -> str | pa.Table:
-    """Return the records of a file, or of a workbook's ``sheet``, as :func:`tacita.tabulate` takes them."""
+    """Return a microdata file as tabulation takes it: its path, or the records of a workbook's sheet."""
     if is_workbook(path):
         with name_other_sheets(path, sheet):
             return _read_sheet(path, sheet).data
@@ -28,7 +28,7 @@ def find_records(path: str | os.PathLike[str], sheet: str | None = None) -> str 
 def tabulate_file(
     path: str | os.PathLike[str], by: Any, *, sheet: str | None = None, **options: Any
 ) -> Table:
-    """Return the table of a file's records; ``by`` and options are those of :func:`tacita.tabulate`.
+    """Return the table of a microdata file of any format; ``by`` and options as for :func:`tacita.tabulate`.
 
     Of a workbook it is noted which sheet was read, and errors name the file as they do for others.
     """
@@ -44,7 +44,7 @@ def tabulate_file(
 
 
 def _read_sheet(path: str | os.PathLike[str], sheet: str | None) -> Columns:
-    """Return the columns of a sheet, with null for empty fields and integers where all numbers are."""
+    """Return the microdata in a workbook's sheet as columns, null where empty, integers where all are."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -52,7 +52,7 @@ class Roles:
 
 
 def guess_role(name: str) -> str | None:
-    """Return the role that the name of a column tells, or ``largest``; None where it tells none."""
+    """Return the role that a file's column has by its name (value, count, status, ...); None if unclear."""
     role = next((role for role, words in NAMES.items() if name.lower() in words), None)
     return role or ("largest" if _LARGEST.match(name.lower()) else None)
 
@@ -64,7 +64,7 @@ def find_roles(
     given: Mapping[str, str | None],
     largest: Sequence[str] | None,
 ) -> Roles:
-    """Return the columns of a file by their roles.
+    """Return the columns of a file by their roles: dimensions, value, counts, largest contributions, levels.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _find_dimensions(
 
 
 def _refuse_formatted(source: Columns, name: str) -> None:
-    """Refuse a column of numbers, some with signs, as codes: it may hold the values."""
+    """Refuse a file's column of numbers, some formatted (``7*``), as codes: it may hold the values."""
     found = find_marks_and_formatted(source, name)
     if found is not None and found[1].any():
         row = int(np.flatnonzero(found[1])[0])
@@ -140,9 +140,7 @@ def _refuse_formatted(source: Columns, name: str) -> None:
 
 
 def holds_numbers(source: Columns, name: str, integer: bool = False) -> bool:
-    """Return whether a column holds nothing but numbers, or nothing but integers if these are to be
-    ``integer``.
-    """
+    """Return whether a column of a file holds nothing but numbers, or nothing but integers if ``integer``."""
     column = source.column(name)
     if is_text(column.type):
         sign = "," if source.decimal == "," else r"\."

@@ -51,10 +51,11 @@ def read_table_file(
     lower: float | None = None,
     **specified: Unpack[FileSpecification],
 ) -> Problem | Table:
-    """Return the table of a file: one row per cell, or a crosstab (see :mod:`tacita.formats.crosstab`).
+    """Return the table of a CSV, Parquet or Excel file, or the problem if it has a status or a rule is given.
 
-    Columns are recognised by name (``value``, ``freq``, ``status``, ``cost``, ``lb``, ``ub``, ``lpl``,
-    ``upl``, ``spl``, ``max1`` ..; see :mod:`tacita.formats.roles`); the others hold codes.
+    It has one row per cell, or is a crosstab (see :mod:`tacita.formats.crosstab`). Columns are recognised by
+    name (``value``, ``freq``, ``status``, ``cost``, ``lb``, ``ub``, ``lpl``, ``upl``, ``spl``, ``max1`` ..;
+    see :mod:`tacita.formats.roles`); the others hold codes.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def build_case(
     lower: float | None,
     specified: FileSpecification,
 ) -> Problem | Table:
-    """Return the table of columns, or the problem that they state; see :func:`read_table_file`."""
+    """Return the table in a file's columns, or the problem they state; see :func:`read_table_file`."""
     if isinstance(read.largest, int):
         raise InputError(f"largest {read.largest}: of a file of cells, name the columns", place=path)
     given = {role: getattr(read, role) for role in NAMED}
@@ -163,7 +164,7 @@ def _build_problem(
 def _build_dimensions(
     path: object, read: ReadOptions, source: Columns, names: Sequence[str]
 ) -> dict[str, Spec]:
-    """Return each dimension with its classifications, the code of its total, or None: as its codes show."""
+    """Return each dimension of a file with its classifications, its total's code, or None: to be found."""
     specs: dict[str, Spec] = dict(read.by) if isinstance(read.by, Mapping) else dict.fromkeys(names)
     totals = read.total if isinstance(read.total, Mapping) else {}
     for name in (*read.hierarchies, *totals, *read.found):
@@ -188,7 +189,7 @@ def _total(spec: Spec) -> str | None:
 
 
 def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles) -> None:
-    """Refuse rows with a column, beside others, in which every code occurs once: it names people."""
+    """Refuse a file of microdata instead of cells: in one of its columns every code occurs once."""
     rows = source.data.num_rows
     if len(roles.dimensions) < 2 or rows < FEWEST_RECORDS:
         return
@@ -204,7 +205,7 @@ def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles)
 
 
 def _convert_numbers(source: Columns, names: Sequence[str]) -> Columns:
-    """Return the columns with numbers instead of text in those named, if they can be numbers."""
+    """Return the columns of a file with numbers instead of text in those named."""
     data = source.data
     for name in names:
         if is_text(source.column(name).type):

@@ -39,7 +39,7 @@ LEVELS = ("lpl", "upl", "spl")
 def write_table(
     table: Table, path: Path, problem: Problem | None = None, left_empty: Mask | None = None
 ) -> Path:
-    """Write every cell; the ending of ``path`` chooses the format.
+    """Write a table with its true values, one row per cell; the ending of ``path`` chooses the file format.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ def write_table(
 
 
 def name_role_columns(table: Table) -> dict[str, str]:
-    """Return the names of the columns of values, counts and status, with ``_`` appended if a dimension has
-    them.
+    """Return how a file of cells names its columns of value, count and status: ``_`` is added if a dimension
+    has the name.
     """
     taken = {dimension.name for dimension in table.structure.dimensions}
     names = {}
@@ -114,7 +114,7 @@ def name_role_columns(table: Table) -> dict[str, str]:
 
 
 def list_further_columns(table: Table) -> list[str]:
-    """Return the table's own columns that a file can carry: of numbers, with names that are no roles."""
+    """Return a table's own columns that a file can carry: of numbers, and not named like a role."""
     taken = {dimension.name for dimension in table.structure.dimensions} | {
         *name_role_columns(table).values()
     }
@@ -128,7 +128,7 @@ def list_further_columns(table: Table) -> list[str]:
 def _list_exact_columns(
     table: Table, problem: Problem | None, cells: Cells, roles: Mapping[str, str]
 ) -> Iterator[tuple[str, Units, int]]:
-    """Yield name, units and decimals of each column of exact numbers."""
+    """Yield name, units and decimals of each column of exact numbers in a file of cells."""
     yield roles["value"], table.units[cells], table.decimals
     for name, count in ((roles["count"], table.count), ("holding_count", table.holding_count)):
         if count is not None:
@@ -151,7 +151,7 @@ def _list_requirement_columns(problem: Problem, cells: Cells) -> Iterator[tuple[
 
 
 def _list_float_columns(table: Table, problem: Problem | None, cells: Cells) -> Iterator[tuple[str, Floats]]:
-    """Yield columns of numbers that need not be exact; no lower bound is a huge one, as nothing means 0."""
+    """Yield name and numbers of inexact columns in a file of cells; no lower bound is a huge number."""
     if problem is None:
         return
     yield "cost", problem.cost[cells]
@@ -161,7 +161,7 @@ def _list_float_columns(table: Table, problem: Problem | None, cells: Cells) -> 
 
 
 def _format_floats(column: Floats) -> list[str]:
-    """Return the shortest texts that read back as the same numbers; nothing where there is none."""
+    """Return floats as the shortest texts in a CSV file that read back as the same; empty where NaN."""
     return ["" if v != v else str(int(v)) if v == int(v) else repr(v) for v in column.tolist()]
 
 

@@ -9,8 +9,7 @@ from tacita.core.errors import FormatError
 
 
 def read_text(path: str | os.PathLike[str], encoding: str | None = None) -> tuple[str, str]:
-    """Return the text of a file, lines ended by ``\\n`` and no byte order mark, and the encoding it was read
-    in.
+    """Return the text of a file to be parsed, with plain line ends and no byte order mark, and its encoding.
 
     Without ``encoding`` that is UTF-16 if the file is marked so, UTF-8, or else cp1252.
 

@@ -15,7 +15,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 
 
 def format_toml(sections: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return TOML with one ``[section]`` per entry; empty sections and keys with None are left out."""
+    """Return the text of a TOML file, one ``[section]`` per entry; empty ones and None are left out."""
     blocks = []
     for name, content in sections.items():
         lines = [

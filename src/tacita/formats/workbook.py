@@ -48,38 +48,38 @@ class Sheets:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them, hidden ones last."""
+        """The names of all sheets of a workbook that hold anything, hidden ones last."""
         return (*self.visible, *self.hidden)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names as people choose from them."""
+        """The names of a workbook's sheets as people choose from them, hidden ones marked."""
         return (*self.visible, *(f"{name} (hidden)" for name in self.hidden))
 
     @property
     def proposed(self) -> str | None:
-        """The sheet that is read if none is named; None if nothing holds anything."""
+        """The name of the workbook's sheet that is read if none is named; None if all are empty."""
         return next(iter(self.names), None)
 
     @property
     def likely(self) -> str | None:
-        """The sheet that people are asked about first: of those they see the first with a table, if any."""
+        """The sheet of a workbook to ask people about first: of those they see, the first with a table."""
         seen = self.visible or self.hidden
         return next((name for name in seen if name in self.tables), self.proposed)
 
     @property
     def others(self) -> tuple[str, ...]:
-        """Sheets that might have been meant instead of the one proposed."""
+        """The names of a workbook's sheets that may have been meant instead of the one proposed."""
         return tuple(name for name in (self.visible or self.hidden)[1:] if name not in self.companions)
 
 
 def is_workbook(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file is a workbook, by its name."""
+    """Return whether a file is an Excel or OpenDocument workbook, by the ending of its name."""
     return Path(path).suffix.lower() in WORKBOOKS
 
 
 def refuse_sheet(path: str | os.PathLike[str], sheet: str | None) -> None:
-    """Refuse a sheet of what is no workbook."""
+    """Refuse the name of a sheet for a file that is no workbook."""
     if sheet is not None and not is_workbook(path):
         raise FormatError(
             f"this is no workbook and has no sheet '{sheet}'",
@@ -90,18 +90,18 @@ def refuse_sheet(path: str | os.PathLike[str], sheet: str | None) -> None:
 
 
 def list_sheets(path: str | os.PathLike[str]) -> Sheets:
-    """Return the sheets of a workbook; :class:`FormatError` if it is none."""
+    """Return the names of a workbook's sheets, visible and hidden; :class:`FormatError` if it is none."""
     return _list_sheets(path, _open(path))
 
 
 def quote_names(names: Sequence[str]) -> str:
-    """Return the names of sheets, quoted for messages."""
+    """Return the names of a workbook's sheets as one text for messages, each in quotation marks."""
     return ", ".join(f"'{name}'" for name in names)
 
 
 @contextmanager
 def name_other_sheets(path: str | os.PathLike[str], sheet: str | None) -> Iterator[None]:
-    """Add to errors on a sheet that nobody named that another one may be meant."""
+    """Add the other sheets of a workbook to errors in the block, if nobody named the sheet to read."""
     try:
         yield
     except InputError as error:
@@ -125,12 +125,12 @@ def read_workbook(
     footnotes: bool = False,
     codes: Container[str] = (),
 ) -> Columns:
-    """Return the columns of a sheet; its first row that holds anything, below titles, holds their names.
+    """Return the columns of a workbook's sheet; its first filled row, below titles, holds their names.
 
     With ``footnotes`` those below the last row are left out too, but no row that holds one of ``codes``.
     """
     book = _open(path)
-    chosen, notes = _propose_sheet(path, book) if sheet is None else (_find_sheet(path, book, sheet), ())
+    chosen, notes = _propose_sheet(path, book) if sheet is None else (_check_sheet(path, book, sheet), ())
     place = f"{path}, sheet '{chosen}'"
     grid = _drop_empty_columns(_get_sheet(path, book, chosen).to_python(skip_empty_area=False))
     above = count_titles(map(_to_texts, grid))
@@ -207,8 +207,8 @@ def _list_sheets(path: str | os.PathLike[str], book: CalamineWorkbook) -> Sheets
 def _find_companions(
     path: str | os.PathLike[str], book: CalamineWorkbook, names: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the sheets that come with releases of ours. A name alone says little: the columns tell a
-    release.
+    """Return the names of the crosstabs and notes that come with a release of ours in a workbook. Its name
+    alone says little: the columns tell a release.
     """
     released = [
         name
@@ -230,7 +230,7 @@ def _has_table(sheet: CalamineSheet) -> bool:
 
 
 def _propose_sheet(path: str | os.PathLike[str], book: CalamineWorkbook) -> tuple[str, tuple[str, ...]]:
-    """Return the sheet that is read where none is named, and a note on others."""
+    """Return the name of the workbook's sheet that is read where none is named, and a note on others."""
     sheets = _list_sheets(path, book)
     if sheets.proposed is None:
         raise FormatError("no sheet holds anything; a row of column names and more are needed", place=path)
@@ -241,8 +241,8 @@ def _propose_sheet(path: str | os.PathLike[str], book: CalamineWorkbook) -> tupl
     return sheets.proposed, (note,)
 
 
-def _find_sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> str:
-    """Return the sheet of this name, which must be one of cells."""
+def _check_sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> str:
+    """Return the name of a sheet if a workbook has such a sheet of cells; refuse it otherwise."""
     from python_calamine import SheetTypeEnum
 
     names = [about.name for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
@@ -266,7 +266,7 @@ def _get_sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str)
 
 
 def _list_rows(sheet: CalamineSheet) -> Iterable[list[Any]]:
-    """Return all rows of a sheet; an empty one has none, of which some versions of calamine make a crash."""
+    """Return all rows of a workbook's sheet; none of an empty one, where some calamine versions crash."""
     return () if sheet.end is None else sheet.iter_rows()
 
 
@@ -281,7 +281,7 @@ def _to_texts(row: Sequence[Any]) -> list[str]:
 
 
 def _drop_empty_columns(grid: list[list[Any]]) -> list[list[Any]]:
-    """Return rows from the first column on that holds anything: tables often stand a little aside."""
+    """Return the rows of a workbook's sheet without empty columns on the left: tables often stand aside."""
     first = min((k for row in grid if (k := next(_find_filled(row), None)) is not None), default=0)
     return [row[first:] for row in grid] if first else grid
 
@@ -291,7 +291,7 @@ def _find_filled(row: Sequence[Any]) -> Iterator[int]:
 
 
 def _build_column(values: list[Any]) -> pa.Array:
-    """Return numbers where all that is given are numbers, text otherwise."""
+    """Return a workbook's column as an array: floats if all filled fields are numbers, else text."""
     given = [v for v in values if _to_text(v)]
     if given and all(isinstance(v, int | float) and not isinstance(v, bool) for v in given):
         return pa.array([float(v) if _to_text(v) else None for v in values], pa.float64())

@@ -326,10 +326,10 @@ class Hierarchy:
         """
         from tacita.formats import code_trees
 
-        table = code_trees.read_csv(path, delimiter, encoding)
-        named = table.find(label)
+        table = code_trees.read_code_file(path, delimiter, encoding)
+        named = table.find_column(label)
         labels = table.columns[named] if named else None
-        if columns is None and (table.find(parent) or table.find(child)):
+        if columns is None and (table.find_column(parent) or table.find_column(child)):
             parents, children = table.column(parent), table.column(child)
             mapping = map_labels(children, labels) if labels else {}
             return cls._from_links(Links(parents, children, table.place, mapping), total)
