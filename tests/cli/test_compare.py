@@ -19,7 +19,7 @@ from tacita.cli import main
 from tacita.core.errors import StoppedError
 from tacita.formats.table_write import write_table
 from tacita.methods import method as registry
-from tacita.report.measures import MEASURES, find_best, method_title
+from tacita.report.measures import MEASURES, describe_method, find_best
 
 # Totals last. The first cell is sensitive and must stay uncertain by 50 either way.
 GRID = np.array(
@@ -276,7 +276,7 @@ def test_measures_as_they_are_written() -> None:
 
 
 def test_a_method_is_called_by_what_was_chosen() -> None:
-    assert method_title("rounding", {}) == "rounding"
-    assert method_title("rounding", {"base": 5.0, "strict": True}) == "rounding (base 5, strict on)"
+    assert describe_method("rounding", {}) == "rounding"
+    assert describe_method("rounding", {"base": 5.0, "strict": True}) == "rounding (base 5, strict on)"
     chosen = {"at_most": 4, "margins": False, "conditional": None}
-    assert method_title("suppression", chosen) == "suppression (at most 4, margins off, conditional none)"
+    assert describe_method("suppression", chosen) == "suppression (at most 4, margins off, conditional none)"

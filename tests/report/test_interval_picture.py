@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.report.interval_picture import WIDTH, covers_levels, interval_svg
+from tacita.report.interval_picture import WIDTH, covers_levels, draw_interval
 
 sizes = st.floats(0, 1e9).map(lambda x: round(x, 3))
 
@@ -37,7 +37,7 @@ def line(picture: str) -> tuple[float, float]:
 
 
 def test_positions_are_in_proportion() -> None:
-    picture = interval_svg(5, 45, 20, 10, 12, (0, 50))
+    picture = draw_interval(5, 45, 20, 10, 12, (0, 50))
     low, high = bar(picture)
     scale = (high - low) / 40
     assert position(picture, "value") - low == pytest.approx(15 * scale, abs=0.2)
@@ -53,7 +53,7 @@ def test_positions_are_in_order(
     value: float, left: float, right: float, lower: float, upper: float, more: float
 ) -> None:
     low, high = value - left, value + right
-    picture = interval_svg(low, high, value, lower, upper, (low - more, high + more))
+    picture = draw_interval(low, high, value, lower, upper, (low - more, high + more))
     at_low, at_high = bar(picture)
     before, after = line(picture)
     least, truth, most = (position(picture, name) for name in ("level-lower", "value", "level-upper"))
@@ -64,26 +64,26 @@ def test_positions_are_in_order(
 
 
 def test_an_end_that_is_nowhere_is_at_the_edge_and_pointed() -> None:
-    picture = interval_svg(0, inf, 10, 2, 2, (0, inf))
+    picture = draw_interval(0, inf, 10, 2, 2, (0, inf))
     low, high = bar(picture)
     assert high == WIDTH - 1
     assert low > 1
     assert "no end" in picture
     # A pointed end has a corner half way up, where a blunt one has only its two corners.
     assert parts(picture)["deduced"].get("d", "").count("L") == 2
-    assert parts(interval_svg(0, 30, 10, 2, 2))["deduced"].get("d", "").count("L") == 0
+    assert parts(draw_interval(0, 30, 10, 2, 2))["deduced"].get("d", "").count("L") == 0
 
 
 @pytest.mark.parametrize(("high", "upper"), [(12, 1e9), (1e6, 1e9), (inf, inf)])
 def test_ends_far_away_do_not_squeeze_what_is_required(high: float, upper: float) -> None:
-    picture = interval_svg(8, high, 10, 2, 2, (0, upper))
+    picture = draw_interval(8, high, 10, 2, 2, (0, upper))
     assert position(picture, "level-upper") - position(picture, "level-lower") > WIDTH / 12
     assert line(picture)[1] == WIDTH - 1
     assert (bar(picture)[1] == WIDTH - 1) is (high > 12)
 
 
 def test_numbers_are_in_the_text_alternative() -> None:
-    picture = interval_svg(5, 45, 20, 10, 12, (0, inf), 30)
+    picture = draw_interval(5, 45, 20, 10, 12, (0, inf), 30)
     root = ElementTree.fromstring(picture)
     label = root.get("aria-label")
     assert label is not None
@@ -93,13 +93,13 @@ def test_numbers_are_in_the_text_alternative() -> None:
 
 
 def test_what_was_not_worked_out_has_no_bar() -> None:
-    picture = interval_svg(nan, nan, 20, 10, 12)
+    picture = draw_interval(nan, nan, 20, 10, 12)
     assert "deduced" not in parts(picture)
     assert "not computed" in picture
 
 
 def test_a_known_cell_says_so() -> None:
-    picture = interval_svg(20, 20, 20, 0, 0)
+    picture = draw_interval(20, 20, 20, 0, 0)
     assert "known exactly: 20" in picture
     assert parts(picture)["deduced"].get("stroke-dasharray")
 
@@ -118,4 +118,4 @@ def test_a_known_cell_says_so() -> None:
 )
 def test_covers_is_the_definition(low: float, high: float, sliding: float, expected: bool) -> None:
     assert covers_levels(low, high, 20, 10, 12, sliding) is expected
-    assert ("stroke-dasharray" not in interval_svg(low, high, 20, 10, 12, sliding=sliding)) >= expected
+    assert ("stroke-dasharray" not in draw_interval(low, high, 20, 10, 12, sliding=sliding)) >= expected

@@ -16,19 +16,19 @@ from tacita.core.levels import Levels
 from tacita.core.release import Release
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
-from tacita.report.html import report_page
+from tacita.report.html import build_report_page
 from tacita.report.measures import MEASURES, format_short
-from tacita.report.picture import KINDS, build_crosstab, classify_cells, shown_text
-from tacita.report.record import audit_object, audit_record
+from tacita.report.picture import KINDS, build_crosstab, classify_cells, format_shown
+from tacita.report.record import build_audit_object, build_audit_record
 from tacita.report.terminal import (
     ComparisonRow,
-    comparison_table,
-    crosstab_table,
-    findings_table,
-    legend,
-    verdict_line,
+    build_comparison_table,
+    build_crosstab_table,
+    build_findings_table,
+    build_legend,
+    build_verdict_line,
 )
-from tacita.report.verdicts import MEANINGS, verdict_key
+from tacita.report.verdicts import MEANINGS, explain_verdicts
 from tacita.rules import Marked
 
 VALUES = [[20111, 50222, 10333], [8444, 19555, 22666], [17777, 32888, 12999]]
@@ -95,15 +95,15 @@ def test_shown_text_of_each_kind_of_mark() -> None:
     table = Table.from_array([[12345.5, 2], [3, 4]])
     cell = table.find("1", "1")
     mask = np.arange(len(table)) == cell
-    assert shown_text(Release.suppress(table, mask), cell) == ""
-    assert shown_text(Release.suppress(table, ~mask), cell) == "12\u202f345.5"
+    assert format_shown(Release.suppress(table, mask), cell) == ""
+    assert format_shown(Release.suppress(table, ~mask), cell) == "12\u202f345.5"
     below_zero = Table.from_array([-0.5, -1234.5])
-    assert [shown_text(Release.suppress(below_zero, []), below_zero.find(c)) for c in "12"] == [
+    assert [format_shown(Release.suppress(below_zero, []), below_zero.find(c)) for c in "12"] == [
         "-0.5",
         "-1\u202f234.5",
     ]
     low, high = np.full(len(table), 120000), np.full(len(table), 130000)
-    assert shown_text(Release.intervals(table, mask, low, high), cell) == "12\u202f000…13\u202f000"
+    assert format_shown(Release.intervals(table, mask, low, high), cell) == "12\u202f000…13\u202f000"
 
 
 def test_crosstab_follows_the_classification_and_leaves_empty_cells_empty() -> None:
@@ -134,7 +134,7 @@ def test_crosstab_of_many_codes_keeps_whole_upper_levels() -> None:
 
 def test_page_is_well_formed_and_self_contained(problem: Problem) -> None:
     found = audited(problem, SQUARE)
-    page = Page(report_page(problem, found.release, found, "A <title> & more", ["How it came about."]))
+    page = Page(build_report_page(problem, found.release, found, "A <title> & more", ["How it came about."]))
     assert page.open == []
     assert "A <title> & more" in page.text
     assert "How it came about." in page.text
@@ -148,8 +148,8 @@ def test_page_is_well_formed_and_self_contained(problem: Problem) -> None:
 def test_no_picture_holds_a_hidden_value(problem: Problem) -> None:
     found = audited(problem, SQUARE)
     sensitive = problem.levels.sensitive
-    page = report_page(problem, found.release, found, "t")
-    shown = drawn(crosstab_table(found.release, sensitive, 100), legend(found.release, sensitive))
+    page = build_report_page(problem, found.release, found, "t")
+    shown = drawn(build_crosstab_table(found.release, sensitive, 100), build_legend(found.release, sensitive))
     for text in (page, shown):
         digits = text.replace("\u202f", "")
         for row, column in SQUARE:
@@ -157,26 +157,27 @@ def test_no_picture_holds_a_hidden_value(problem: Problem) -> None:
         assert str(VALUES[0][0]) in digits
         assert "■" in text
         assert "▲" in text
-    record = str(audit_record(found))
+    record = str(build_audit_record(found))
     assert "22666" not in record
 
 
 def test_unsafe_page_says_so_with_cell_and_attacker(problem: Problem) -> None:
     found = audited(problem, (SENSITIVE,))
-    page = Page(report_page(problem, found.release, found, "t"))
+    page = Page(build_report_page(problem, found.release, found, "t"))
     assert "Not safe" in page.text
     assert problem.table.name(problem.table.find(*SENSITIVE)) in page.text
     assert "exact disclosure" in page.text
     assert "exact disclosure: only one value is possible" in page.text
     shown = drawn(
-        findings_table(problem, found.findings(only_unsafe=True), show_values=False), verdict_line(found)
+        build_findings_table(problem, found.findings(only_unsafe=True), show_values=False),
+        build_verdict_line(found),
     )
     assert "NOT SAFE" in shown
     assert "exact disclosure: only one value is possible" in shown
     assert "unproven" not in shown
     assert "22666" not in shown
-    assert "22666" in drawn(findings_table(problem, found.findings(only_unsafe=True), show_values=True))
-    assert audit_object(found) == {
+    assert "22666" in drawn(build_findings_table(problem, found.findings(only_unsafe=True), show_values=True))
+    assert build_audit_object(found) == {
         "safe": False,
         "checked": 1,
         "proven": 0,
@@ -190,14 +191,14 @@ def test_unsafe_page_says_so_with_cell_and_attacker(problem: Problem) -> None:
 def test_every_verdict_has_a_meaning() -> None:
     assert list(MEANINGS) == list(BIT_NAMES)
     every = Finding(0, "cell", "outsider", sum(BIT_NAMES), 0.0, 0.0)
-    assert all(f"{word}: " in verdict_key([every]) for word in BIT_NAMES.values())
-    assert verdict_key([]) == ""
+    assert all(f"{word}: " in explain_verdicts([every]) for word in BIT_NAMES.values())
+    assert explain_verdicts([]) == ""
 
 
 def test_the_page_gives_the_verdict_once_and_aligns_headings_with_their_columns(problem: Problem) -> None:
     rule = Marked([problem.table.find(*SENSITIVE)], lower=300, upper=300)
     found = audited(Problem(problem.table, rule), SQUARE)
-    page = Page(report_page(found.problem, found.release, found, "t"))
+    page = Page(build_report_page(found.problem, found.release, found, "t"))
     assert page.text.count(found.verdict) == 1
     sides = [(tag, a.get("class")) for tag, a in page.tags if tag in ("th", "td")][-4:]
     assert sides == [("th", None), ("th", "number"), ("td", None), ("td", "number")]
@@ -209,13 +210,13 @@ def test_the_page_explains_blank_cells() -> None:
     table = Table.from_frame(rows, ["region", "sex"], value="value")
     problem = Problem(table, Levels.none(len(table)))
     found = audit(problem, Release.suppress(table, np.array([], dtype=np.int64)))
-    page = Page(report_page(problem, found.release, found, "t"))
+    page = Page(build_report_page(problem, found.release, found, "t"))
     assert "blank: no such cell" in page.text
 
 
 def test_narrow_terminal_gets_fewer_columns_and_is_told(problem: Problem) -> None:
     release = audited(problem, SQUARE).release
-    shown = drawn(crosstab_table(release, problem.levels.sensitive, 40), width=40)
+    shown = drawn(build_crosstab_table(release, problem.levels.sensitive, 40), width=40)
     assert "do not fit here" in shown
     assert "…" not in shown
 
@@ -227,10 +228,10 @@ def test_tables_without_dimensions_are_drawn_as_squares(problem: Problem) -> Non
     bare = replace(table.structure, dimensions=(), labels=tuple(map(str, range(len(table)))), parts=())
     same = Problem(replace(table, structure=bare), problem.levels)
     found = audit(same, Release.suppress(same.table, same.sensitive))
-    page = Page(report_page(same, found.release, found, "t"))
+    page = Page(build_report_page(same, found.release, found, "t"))
     squares = [a for tag, a in page.tags if tag == "rect" and a.get("width") == "8"]
     assert len(squares) == len(table)
-    assert crosstab_table(found.release, same.levels.sensitive, 100) is None
+    assert build_crosstab_table(found.release, same.levels.sensitive, 100) is None
 
 
 def test_nothing_checked_is_neither_safe_nor_proven() -> None:
@@ -240,10 +241,10 @@ def test_nothing_checked_is_neither_safe_nor_proven() -> None:
     row = ComparisonRow("as it is", {measure.key: 0.0 for measure in MEASURES}, found)
     told = {
         "sentence": found.verdict,
-        "record": audit_record(found)["verdict"],
-        "line": drawn(verdict_line(found)),
-        "page": report_page(found.problem, found.release, found, "Nothing").partition("<body>")[2],
-        "row": drawn(comparison_table([row], 100)).splitlines()[3],
+        "record": build_audit_record(found)["verdict"],
+        "line": drawn(build_verdict_line(found)),
+        "page": build_report_page(found.problem, found.release, found, "Nothing").partition("<body>")[2],
+        "row": drawn(build_comparison_table([row], 100)).splitlines()[3],
     }
     assert found.safe
     for where, text in told.items():

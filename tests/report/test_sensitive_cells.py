@@ -40,7 +40,7 @@ def test_a_safe_cell_has_the_outsiders_interval() -> None:
     problem = tc.Problem(table, tc.Marked([cell], 3, 5))
     release = tc.Release.suppress(table, block(table, 2, 2))
     listed = rows(problem, release)
-    row = listed.row(cell)
+    row = listed.build_row(cell)
     # 20 and 50 in the first line, 8 and 19 in the second: alternating changes of -8 and more up to 19.
     assert (row.low, row.high) == (1, 28)
     assert (row.lower, row.upper, row.value) == (3, 5, 20)
@@ -54,7 +54,7 @@ def test_a_published_cell_is_known_exactly() -> None:
     table = two_by_three()
     cell = cell_of(table, 20)
     listed = rows(tc.Problem(table, tc.Marked([cell], 3, 5)), tc.Release.suppress(table, np.array([], int)))
-    row = listed.row(cell)
+    row = listed.build_row(cell)
     assert (row.low, row.high) == (20, 20)
     assert row.bits & EXACT
     assert listed.unsafe.tolist() == [True]
@@ -65,7 +65,7 @@ def test_the_worst_attacker_is_the_one_shown() -> None:
     cell, other = cell_of(table, 20), cell_of(table, 50)
     insider = tc.Insider.knowing("neighbour", table, {other: (48, 60)})
     problem = tc.Problem(table, tc.Marked([cell], 3, 5), attackers=["outsider", insider])
-    row = rows(problem, tc.Release.suppress(table, block(table, 2, 2))).row(cell)
+    row = rows(problem, tc.Release.suppress(table, block(table, 2, 2))).build_row(cell)
     assert row.attacker == "neighbour"
     assert row.bits & BELOW_UPPER
     # He knows that 50 loses at most 2, so that 20 gains at most 2.

@@ -11,7 +11,7 @@ import pytest
 import tacita as tc
 from tacita.cli import main
 from tacita.core.errors import FormatError, InputError
-from tacita.report.html import report_page
+from tacita.report.html import build_report_page
 from tacita.specification.project import load_project
 
 CELLS = "region,size,value\nN,a,2\nN,b,20\nN,c,9\nS,a,30\nS,b,3\nS,c,8\nW,a,12\nW,b,7\nW,c,40\n"
@@ -133,7 +133,7 @@ def test_where_all_that_rules_hit_is_exempt_the_verdict_says_so(tmp_path: Path) 
     release = tc.Suppression().protect(problem)
     audit = tc.audit(problem, release)
     assert audit.verdict.endswith("nothing to check; 2 cells that rules or marks hit are exempt by hand")
-    assert "exempt by hand, and not checked" in report_page(problem, release, audit, "x")
+    assert "exempt by hand, and not checked" in build_report_page(problem, release, audit, "x")
 
 
 def test_rules_of_the_command_line_leave_decisions_on_cells_as_they_are(

@@ -41,12 +41,12 @@ def assess(
     if output.json:
         print_json(_build_answer(problem, show_values))
         return DONE
-    from tacita.report.terminal import levels_table, rules_table
+    from tacita.report.terminal import build_levels_table, build_rules_table
 
     console = out()
-    console.print(rules_table(problem))
+    console.print(build_rules_table(problem))
     if len(problem.levels):
-        console.print(levels_table(problem, show_values))
+        console.print(build_levels_table(problem, show_values))
     known = problem.considered.text
     console.print(
         f"Sensitive: {len(problem.levels):,} of {pluralize(len(problem.table), 'cell')}; attackers: {known}."
@@ -55,12 +55,12 @@ def assess(
 
 
 def _build_answer(problem: Problem, show_values: bool) -> dict[str, Any]:
-    from tacita.report.record import cell_key, exempt_list, rules_by_cell
+    from tacita.report.record import build_cell_key, find_rules_by_cell, list_exempt_cells
 
-    table, levels, rules = problem.table, problem.levels, rules_by_cell(problem)
+    table, levels, rules = problem.table, problem.levels, find_rules_by_cell(problem)
     listed = []
     for cell in problem.sensitive.tolist():
-        entry: dict[str, Any] = {"cell": cell_key(table.structure, cell), "rules": rules[cell]}
+        entry: dict[str, Any] = {"cell": build_cell_key(table.structure, cell), "rules": rules[cell]}
         if show_values:
             unit = 10**table.decimals
             entry["value"] = float(table.values[cell])
@@ -82,5 +82,5 @@ def _build_answer(problem: Problem, show_values: bool) -> dict[str, Any]:
         "notes": [*table.notes, *problem.published_notes],
         "warnings": list(problem.warnings),
         "sensitive_cells": listed,
-        "exempt_cells": exempt_list(problem),
+        "exempt_cells": list_exempt_cells(problem),
     }

@@ -64,7 +64,7 @@ def audit(
     from tacita.auditing.deduce import deduce
     from tacita.core.windows import note_unshared
     from tacita.publication.results import refuse_blocked, write_verdict
-    from tacita.report.record import audit_object, findings_list, intervals_list
+    from tacita.report.record import build_audit_object, list_findings, list_intervals
 
     if to is not None:
         refuse_blocked(to)
@@ -84,7 +84,7 @@ def audit(
     unshared = list(note_unshared(problem.table, published))
     print_notes(*unshared)
     found = carry_out(lambda run: check(problem, published, run), effort, time_limit=effort.time_limit)
-    answer = {**audit_object(found), "cells": findings_list(found), "warnings": list(problem.warnings)}
+    answer = {**build_audit_object(found), "cells": list_findings(found), "warnings": list(problem.warnings)}
     answer["notes"] = [*(note for each in published for note in each.notes), *unshared]
     answer["assumptions"] = list(found.assumptions)
     if len(found.releases) > 1:
@@ -94,19 +94,19 @@ def audit(
         deduced = carry_out(
             lambda run: deduce(problem, published, run=run), effort, time_limit=effort.time_limit
         )
-        answer["intervals"] = intervals_list(deduced)
+        answer["intervals"] = list_intervals(deduced)
     if to is not None:
         print_written_files(write_verdict(found, to))
     if output.json:
         print_json(answer)
     else:
-        from tacita.report.terminal import findings_table, intervals_table, verdict_line
+        from tacita.report.terminal import build_findings_table, build_intervals_table, build_verdict_line
 
         console = out()
         if not found.safe:
-            console.print(findings_table(problem, found.findings(only_unsafe=True), show_values))
+            console.print(build_findings_table(problem, found.findings(only_unsafe=True), show_values))
         if deduced is not None:
-            console.print(intervals_table(deduced))
+            console.print(build_intervals_table(deduced))
         if len(problem.levels):
-            console.print(verdict_line(found))
+            console.print(build_verdict_line(found))
     return DONE if found.safe else UNSAFE

@@ -19,7 +19,7 @@ from tacita.cli.release_options import ReleaseOptions, load_release
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.core.errors import InfeasibleError, InputError, ReleaseError, TacitaError
 from tacita.core.outcome import Status
-from tacita.report.measures import MEASURED, MEASURES, compute_measures, method_title
+from tacita.report.measures import MEASURED, MEASURES, compute_measures, describe_method
 
 if TYPE_CHECKING:
     from tacita.core.release import Release
@@ -116,7 +116,7 @@ def _make_candidate(
     method = make_method(name, wanted.options)
     chosen = {option: getattr(method, option) for option in wanted.options}
     effort = replace(effort, time_limit=wanted.time_limit, seed=wanted.seed)
-    return Candidate(method_title(name, chosen), effort, method=method, options=chosen)
+    return Candidate(describe_method(name, chosen), effort, method=method, options=chosen)
 
 
 def _parse_options(options: str, text: str) -> dict[str, str]:
@@ -194,7 +194,7 @@ def _build_answer(problem: Problem, candidates: list[Candidate], rows: list[Comp
 
 def _build_entry(candidate: Candidate, row: ComparisonRow) -> dict[str, Any]:
     """Return a row for JSON, with the same keys for all; what is not known, or infinite, becomes null."""
-    from tacita.report.record import audit_object
+    from tacita.report.record import build_audit_object
 
     return {
         "name": row.name,
@@ -203,7 +203,7 @@ def _build_entry(candidate: Candidate, row: ComparisonRow) -> dict[str, Any]:
         "options": candidate.options,
         "error": row.error,
         "remarks": list(row.outcome.remarks) if row.outcome is not None else [],
-        "audit": audit_object(row.audit) if row.audit is not None else None,
+        "audit": build_audit_object(row.audit) if row.audit is not None else None,
         "status": row.status.value if row.status is not None else None,
         **row.numbers,
         "seconds": round(row.numbers["seconds"], 3),
@@ -211,9 +211,9 @@ def _build_entry(candidate: Candidate, row: ComparisonRow) -> dict[str, Any]:
 
 
 def _print_rows(rows: list[ComparisonRow]) -> None:
-    from tacita.report.terminal import comparison_table
+    from tacita.report.terminal import build_comparison_table
 
     console = out()
-    console.print(comparison_table(rows, console.width))
+    console.print(build_comparison_table(rows, console.width))
     for row in rows:
         print_notes(*(f"{row.name}: {text}" for text in (row.outcome.remarks if row.outcome else ())))

@@ -70,9 +70,12 @@ def demo(
     print_written_files(written)
     seconds = round(time.perf_counter() - started, 2)
     if output.json:
-        from tacita.report.record import audit_object, release_figures
+        from tacita.report.record import build_audit_object, compute_release_figures
 
-        answer: dict[str, Any] = {**release_figures(problem, release), "audit": audit_object(found)}
+        answer: dict[str, Any] = {
+            **compute_release_figures(problem, release),
+            "audit": build_audit_object(found),
+        }
         answer |= {"verified": proven, "seconds": seconds, "written": [str(path) for path in written.paths]}
         print_json(answer)
     else:
@@ -120,24 +123,24 @@ def _describe(made: Microdata, problem: Problem, found: Audit, proven: int) -> l
 
 
 def _write_report(found: Audit, path: Path, story: list[str]) -> Path:
-    from tacita.report.html import report_page
+    from tacita.report.html import build_report_page
     from tacita.storage.atomic import write_text
 
     return write_text(
-        path, report_page(found.problem, found.release, found, "A first table, protected", story)
+        path, build_report_page(found.problem, found.release, found, "A first table, protected", story)
     )
 
 
 def _print_result(found: Audit, story: list[str]) -> None:
-    from tacita.report.terminal import crosstab_table, legend, verdict_line
+    from tacita.report.terminal import build_crosstab_table, build_legend, build_verdict_line
 
     console = out()
     for number, sentence in enumerate(story, start=1):
         console.print(f"[bold]{number}[/]  {sentence}")
     sensitive = found.problem.levels.sensitive
-    console.print(crosstab_table(found.release, sensitive, console.width) or "")
-    console.print(legend(found.release, sensitive))
-    console.print(verdict_line(found))
+    console.print(build_crosstab_table(found.release, sensitive, console.width) or "")
+    console.print(build_legend(found.release, sensitive))
+    console.print(build_verdict_line(found))
 
 
 def _print_end(internal: Path, seconds: float) -> None:

@@ -226,7 +226,7 @@ def _empty_answer(problem: Problem) -> dict[str, Any]:
 
 
 def _build_result(problem: Problem, release: Release, found: Audit) -> dict[str, Any]:
-    from tacita.report.record import audit_object, release_figures
+    from tacita.report.record import build_audit_object, compute_release_figures
 
     outcome = release.outcome
     return {
@@ -236,28 +236,34 @@ def _build_result(problem: Problem, release: Release, found: Audit) -> dict[str,
         "gap": outcome.gap if outcome else None,
         "seconds": round(outcome.seconds, 3) if outcome else None,
         "remarks": list(outcome.remarks) if outcome else [],
-        **release_figures(problem, release),
-        "audit": audit_object(found),
+        **compute_release_figures(problem, release),
+        "audit": build_audit_object(found),
     }
 
 
 def _print_result(problem: Problem, release: Release, found: Audit, answer: dict[str, Any]) -> None:
-    from tacita.report.terminal import crosstab_table, figures_table, findings_table, legend, verdict_line
+    from tacita.report.terminal import (
+        build_crosstab_table,
+        build_figures_table,
+        build_findings_table,
+        build_legend,
+        build_verdict_line,
+    )
 
     console = out()
     sensitive = problem.levels.sensitive
     if (
         len(problem.table) <= 400
-        and (picture := crosstab_table(release, sensitive, console.width)) is not None
+        and (picture := build_crosstab_table(release, sensitive, console.width)) is not None
     ):
         console.print(picture)
-    console.print(legend(release, sensitive))
-    console.print(figures_table(answer))
+    console.print(build_legend(release, sensitive))
+    console.print(build_figures_table(answer))
     print_notes(*answer["remarks"])
     if not found.safe:
-        console.print(findings_table(problem, found.findings(only_unsafe=True), show_values=False))
+        console.print(build_findings_table(problem, found.findings(only_unsafe=True), show_values=False))
     if len(problem.levels):
-        console.print(verdict_line(found))
+        console.print(build_verdict_line(found))
 
 
 def _list_options(method: str, output: Output) -> int:
@@ -268,7 +274,7 @@ def _list_options(method: str, output: Output) -> int:
         listed = {o.name: {"default": str(o.default), "help": o.help} for o in options}
         print_json({"method": method, "does": cls.does, "choose": cls.choose, "options": listed})
         return DONE
-    from tacita.report.terminal import options_table
+    from tacita.report.terminal import build_options_table
 
-    out().print(options_table(method, options, (cls.does, cls.choose)))
+    out().print(build_options_table(method, options, (cls.does, cls.choose)))
     return DONE

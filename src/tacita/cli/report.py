@@ -35,9 +35,9 @@ def report(
     0 if every sensitive cell is proven safe against every attacker, else 2.
     """
     from tacita.auditing.audit import audit
-    from tacita.report.html import report_page
-    from tacita.report.record import audit_object
-    from tacita.report.terminal import verdict_line
+    from tacita.report.html import build_report_page
+    from tacita.report.record import build_audit_object
+    from tacita.report.terminal import build_verdict_line
     from tacita.storage.atomic import write_text
     from tacita.storage.internal import refuse_published
 
@@ -48,10 +48,10 @@ def report(
     published = load_release(release, problem, release_options, flags.decimal)
     found = carry_out(lambda run: audit(problem, published, run), effort, time_limit=effort.time_limit)
     story = [f"{release}, checked as a release of {case}."]
-    write_text(to, report_page(problem, published, found, title or f"Audit of {release.name}", story))
+    write_text(to, build_report_page(problem, published, found, title or f"Audit of {release.name}", story))
     print_written(to, "it tells which cells are sensitive")
     if output.json:
-        print_json({**audit_object(found), "written": [str(to)]})
+        print_json({**build_audit_object(found), "written": [str(to)]})
     elif len(problem.levels):
-        out().print(verdict_line(found))
+        out().print(build_verdict_line(found))
     return DONE if found.safe else UNSAFE

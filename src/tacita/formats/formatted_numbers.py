@@ -19,7 +19,7 @@ from tacita.formats.published_cells import parse_published
 
 
 def find_marks_and_formatted(source: Columns, name: str) -> tuple[Mask, Mask] | None:
-    """Return two masks of a file's column: entries that are marks (``x``), and formatted numbers (``1,234``).
+    """Return two masks of a file's column: marks (``x``, ``[4...10]``), and formatted numbers (``1,234``).
 
     None if some entry is neither a number nor a mark, so that the column holds codes.
     """
@@ -41,7 +41,7 @@ def find_marks_and_formatted(source: Columns, name: str) -> tuple[Mask, Mask] | 
 
 
 def refuse_formatted(source: Columns, name: str, row: int, what: str, otherwise: str) -> NoReturn:
-    """Refuse a file for a formatted number (``7*``), with how to write it; ``what`` names its cell or column.
+    """Refuse a file for a formatted number (``7*``), and say how to write it; ``what`` is its place.
 
     ``otherwise`` says what to do if it is no number.
     """

@@ -51,7 +51,7 @@ def read_table_file(
     lower: float | None = None,
     **specified: Unpack[FileSpecification],
 ) -> Problem | Table:
-    """Return the table of a CSV, Parquet or Excel file, or the problem if it has a status or a rule is given.
+    """Return the table of a CSV, Parquet or Excel file, or the problem if it has a status or there is a rule.
 
     It has one row per cell, or is a crosstab (see :mod:`tacita.formats.crosstab`). Columns are recognised by
     name (``value``, ``freq``, ``status``, ``cost``, ``lb``, ``ub``, ``lpl``, ``upl``, ``spl``, ``max1`` ..;

@@ -44,7 +44,7 @@ REVISED = (
 
 
 def read_earlier(path: str | os.PathLike[str], table: Table, **reading: Unpack[ReleaseReading]) -> Release:
-    """Return what an earlier release says of the cells of ``table``, as a release of it.
+    """Return the release that was published earlier in a file, as far as it shows cells of ``table``.
 
     Options are those of :func:`~tacita.publication.release_read.read_release`, but for cells that are absent
     and linked tables.
@@ -83,8 +83,8 @@ def read_earlier(path: str | os.PathLike[str], table: Table, **reading: Unpack[R
 
 
 def _unpivot_shared(source: Columns, structure: Structure) -> Columns:
-    """Return a crosstab of two dimensions as long columns, also where some of its codes are none of the
-    table's.
+    """Return an earlier release's crosstab as columns of one row per cell, though some of its codes are none
+    of the table's; other files as they are.
     """
     names = [dimension.name for dimension in structure.dimensions]
     if structure.labels or "mark" in source.names or len(names) != 2:
@@ -100,11 +100,10 @@ def _unpivot_shared(source: Columns, structure: Structure) -> Columns:
 
 
 def _select_totals(source: Columns, table: Table, value: str | None) -> Columns:
-    """Return the rows with a code for each dimension of the table and nothing beside these but what is
-    published.
+    """Return the rows of an earlier release that can be of the table's cells, with a code per dimension.
 
     Dimensions that the file lacks, and codes that it leaves empty, are at their totals. Rows that are not at
-    the total of a further column become rows of no cell.
+    the total of a further column are left out.
     """
     structure, data = table.structure, source.data
     if structure.labels:
@@ -116,7 +115,7 @@ def _select_totals(source: Columns, table: Table, value: str | None) -> Columns:
         )
     elsewhere = np.zeros(data.num_rows, dtype=bool)
     for name in _find_other_dimensions(source, table, value):
-        elsewhere |= ~_is_total(source, name)
+        elsewhere |= ~_find_total_rows(source, name)
         data = data.drop_columns([name])
     if "table" in data.column_names and "mark" in data.column_names:
         data = data.drop_columns(["table"])
@@ -134,7 +133,7 @@ def _select_totals(source: Columns, table: Table, value: str | None) -> Columns:
 
 
 def _find_other_dimensions(source: Columns, table: Table, value: str | None) -> list[str]:
-    """Return columns that name cells by dimensions which the table does not have."""
+    """Return the columns of an earlier release that are dimensions which the table does not have."""
     own = [dimension.name for dimension in table.structure.dimensions]
     if "mark" in source.names:
         return [name for name in source.names if name not in (*own, *RELEASE, *LABELS, "table")]
@@ -144,8 +143,8 @@ def _find_other_dimensions(source: Columns, table: Table, value: str | None) -> 
     return [name for name in left if name not in values] if len(values) == 1 else []
 
 
-def _is_total(source: Columns, name: str) -> Mask:
-    """Return rows at the total of a column, by the usual names of a total, or without a code."""
+def _find_total_rows(source: Columns, name: str) -> Mask:
+    """Return a mask of the rows of an earlier release at the total of a column, or without a code in it."""
     texts = source.texts(name)
     total = recognise_total(texts.unique().to_pylist())
     chosen = pc.is_in(texts, value_set=pa.array(["", *([total] if total is not None else [])]))

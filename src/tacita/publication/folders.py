@@ -27,7 +27,7 @@ EARLIER_DRAFT = re.compile(r"\.draft-[a-z0-9_]{8}|\..+\.[0-9a-f]{8}\.(tmp|old)")
 
 
 def find_release(folder: Path) -> Path:
-    """Return the ``release.csv`` of a folder: in its ``publication``, or in itself.
+    """Return the path of ``release.csv`` in a folder of results: in its ``publication``, or in itself.
 
     Raises
     ------
@@ -54,8 +54,8 @@ def find_release(folder: Path) -> Path:
 
 
 def find_certificate(folder: Path) -> Path:
-    """Return the ``certificate.json`` of a folder: in itself, in its ``internal``, or in the one beside it if
-    the folder is a ``publication``.
+    """Return the path of ``certificate.json`` in a folder of results: in itself, in its ``internal``, or in
+    the one beside it if the folder is a ``publication``.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def find_certificate(folder: Path) -> Path:
 
 
 def refuse_incomplete(file: Path) -> None:
-    """Refuse a file of results whose folder may hold files of two releases.
+    """Refuse a file of results if an interrupted run may have left files of two releases in its folder.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def refuse_incomplete(file: Path) -> None:
 
 
 def recover_results(folder: Path) -> tuple[str, ...]:
-    """Undo, finish and remove what interrupted runs left in a folder of results; return notes on that.
+    """Undo or finish what interrupted runs left in a folder of published results; return notes on that.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def recover_results(folder: Path) -> tuple[str, ...]:
 
 
 def remove_earlier_drafts(folder: Path) -> tuple[str, ...]:
-    """Remove what interrupted runs of earlier versions left inside the folders of results; return a note."""
+    """Remove drafts that earlier versions left in ``publication`` and ``internal``; return a note."""
     removed = []
     for place in (folder / PUBLICATION, folder / INTERNAL):
         names = sorted(os.listdir(place)) if place.is_dir() else []
@@ -116,8 +116,7 @@ def remove_earlier_drafts(folder: Path) -> tuple[str, ...]:
 
 
 def refuse_mixed(folder: Path) -> None:
-    """Refuse a folder of results whose internal files would lie inside its publication, or that cannot be
-    filled.
+    """Refuse a folder of results that cannot be filled, or that would put internal files in publication.
 
     Raises
     ------
@@ -143,7 +142,7 @@ def refuse_mixed(folder: Path) -> None:
 
 
 def _refuse_blocked(place: Path) -> None:
-    """Refuse what is no folder and cannot become one."""
+    """Refuse a folder for published results that is a file, lies below one, or may not be written to."""
     there = next(path for path in (place, *place.absolute().parents) if os.path.lexists(path))
     if not there.is_dir():
         raise InputError(
@@ -158,8 +157,8 @@ def _refuse_blocked(place: Path) -> None:
 
 
 def note_releases_outside(folder: Path) -> tuple[str, ...]:
-    """Return a note on files beside ``publication`` that are called like releases: earlier versions wrote
-    them there.
+    """Return a note on files beside the folder ``publication`` that are named like releases: earlier versions
+    wrote them there.
 
     They may as well be somebody's own, hence they are reported and not removed.
     """

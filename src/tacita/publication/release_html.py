@@ -38,7 +38,7 @@ ALWAYS = 2_000
 
 
 def write_html(release: Release, path: Path, labels: Mapping[str, str]) -> Path:
-    """Write the page.
+    """Write a release as an HTML page for publication, its crosstabs and a legend, and return its path.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def _build_page(release: Release, labels: Mapping[str, str]) -> str:
 
 
 def _list_tables(release: Release, number: int, part: Part | None, texts: Sequence[str]) -> Iterator[str]:
-    """Yield the crosstabs of one table, or its list."""
+    """Yield the HTML of a table's crosstabs on the page for publication, or of one list of its cells."""
     if part is None:
         yield _build_list(release, number, texts)
         return
@@ -114,7 +114,7 @@ def _list_codes(dimension: Dimension) -> list[str]:
 
 
 def _build_crosstab(release: Release, shown: Layout, caption: str, texts: Sequence[str]) -> str:
-    """Return rows by columns, those without any cell left out."""
+    """Return a crosstab of a release as HTML for publication, without empty rows and columns."""
     filled = shown.cells >= 0
     across = np.flatnonzero(filled.any(axis=0)).tolist()
     dimensions = shown.structure.dimensions
@@ -143,7 +143,7 @@ def _build_heading(scope: str, line: Line, dimension: Dimension | None) -> str:
 
 
 def _build_list(release: Release, number: int, texts: Sequence[str]) -> str:
-    """Return one row per cell: its codes, and what is shown."""
+    """Return a release as an HTML table for publication, one row per cell: codes, and what is shown."""
     names, codes, cells = list_rows(release.structure, number)
     columns = [column.to_pylist() for column in codes]
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in (*names, "value"))
@@ -166,8 +166,8 @@ def _build_cell(release: Release, cell: int, texts: Sequence[str]) -> str:
 
 
 def _format_texts(release: Release) -> list[str]:
-    """Return what each cell shows; numbers that are not the truth carry their distance, unless it is one for
-    all.
+    """Return the text of each cell on the HTML page for publication; numbers that are not exact carry ``≈``,
+    and their distance from the truth unless it is one for all.
     """
     texts = format_cells(release, "x", "x")
     radius = _find_radius(release)
@@ -184,8 +184,8 @@ def _find_inexact(release: Release) -> np.ndarray[tuple[int], np.dtype[np.bool_]
 
 
 def _find_radius(release: Release) -> int | None:
-    """Return how far from the truth shown numbers are at most, if that is the same for all that are not
-    exact.
+    """Return how far, in units, inexact numbers on the page for publication are from the truth at most, if
+    that is the same for all; else None.
     """
     own = (release.high - release.value)[_find_inexact(release)]
     return int(own[0]) if own.size and (own == own[0]).all() else None

@@ -31,7 +31,7 @@ from tacita.core.tables.table import Table
 from tacita.formats.cell_rows import find_cells, list_code_columns
 from tacita.formats.columns import read_columns
 from tacita.publication.folders import refuse_incomplete
-from tacita.publication.release_rows import ReleaseRows, apply_rounding, parse_foreign, parse_own
+from tacita.publication.release_rows import ReleaseRows, apply_rounding, parse_foreign_rows, parse_own_rows
 from tacita.publication.rounded_by_others import RoundingMode
 from tacita.verify import LABELS, NOTICES, RELEASE
 
@@ -68,7 +68,7 @@ def read_release(
     delimiter: str | None = None,
     sheet: str | None = None,
 ) -> Release:
-    """Return a release of ``table`` from a file.
+    """Return the release of ``table`` that a published file holds, whether ours or another program's.
 
     Three shapes are understood: our own (a column ``mark``); long, one row per cell with codes and a column
     that holds a value, a mark for hidden cells or an interval (see :mod:`tacita.formats.published_cells`);
@@ -119,23 +119,23 @@ def build_release(
     absent: str,
     reading: ReleaseReading,
 ) -> Release:
-    """Return the release that the rows of a file state of ``cells``, one each; see :func:`read_release`."""
+    """Return the release that the rows of a published file state of ``cells``; see :func:`read_release`."""
     base, radius, notice = reading.get("base"), reading.get("radius"), ""
     if "mark" in source.names:
         _refuse_further(source, [*_list_code_columns(table.structure), *RELEASE, *LABELS])
         _refuse_varying_labels(source)
-        rows, notice = parse_own(source, base, radius), _read_notice(source)
+        rows, notice = parse_own_rows(source, base, radius), _read_notice(source)
     else:
         named = reading.get("value")
         column = _find_value_column(source, table, path) if named is None else named
-        rows = parse_foreign(source, table, cells, column, base, radius)
+        rows = parse_foreign_rows(source, table, cells, column, base, radius)
     rows = apply_rounding(rows, table, cells, base, reading.get("rounded"))
     return replace(_build_release(table, source, cells, rows, absent, base), notice=notice)
 
 
 @contextmanager
 def name_file_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Put the name of the file before what is wrong with a release."""
+    """Add the path of a published file to the errors that are raised on its release in the block."""
     try:
         yield
     except ReleaseError as error:
@@ -147,12 +147,12 @@ class UntrueError(ReleaseError):
 
 
 def is_own_release(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file has the form of a ``release.csv``, of which there is one way to write it."""
+    """Return whether a published file is a ``release.csv`` of ours, which has a column ``mark``."""
     return os.fspath(path).lower().endswith(".csv") and "mark" in read_columns(path).names
 
 
 def _unpivot_crosstab(source: Columns, table: Table, part: int, path: str | os.PathLike[str]) -> Columns:
-    """Return a crosstab as long columns; anything else as it is."""
+    """Return the crosstab in a published file as columns of one row per cell; other files as they are."""
     structure = table.structure
     if structure.labels or "mark" in source.names or len(find_part(structure, part).dimensions) != 2:
         return source
@@ -175,7 +175,7 @@ def _unpivot_crosstab(source: Columns, table: Table, part: int, path: str | os.P
 
 
 def unpivot(source: Columns, down: Dimension, right: Dimension) -> Columns:
-    """Return a crosstab as long columns."""
+    """Return the crosstab in a published file as columns of one row per cell."""
     first, *others = source.names
     n = source.data.num_rows
     texts = {name: source.texts(name).combine_chunks() for name in source.names}
@@ -195,7 +195,7 @@ def unpivot(source: Columns, down: Dimension, right: Dimension) -> Columns:
 
 
 def _find_cells(source: Columns, table: Table, part: int) -> Cells:
-    """Return the cell that each row speaks of."""
+    """Return the position of the cell that each row of a published file is about; refuse unknown cells."""
     structure = table.structure
     found = np.full(source.data.num_rows, -1, dtype=np.int64)
     for own, rows in _split_by_table(source, structure, part):
@@ -212,7 +212,7 @@ def _find_cells(source: Columns, table: Table, part: int) -> Cells:
 
 
 def _split_by_table(source: Columns, structure: Structure, part: int) -> list[tuple[int, Cells]]:
-    """Return the tables that a file shows, and the rows of each."""
+    """Return which of several linked tables a published file shows, by number, and the rows of each."""
     parts = structure.parts
     if len(parts) < 2 or "table" not in source.names:
         return [(part, np.arange(source.data.num_rows))]
@@ -225,13 +225,13 @@ def _split_by_table(source: Columns, structure: Structure, part: int) -> list[tu
 
 
 def select_rows(source: Columns, rows: Cells) -> Columns:
-    """Return some of the rows, which keep their places in the file."""
+    """Return some rows of a published file as columns; errors name them by their places in the file."""
     data = source.data.take(pa.array(rows))
     return replace(source, data=data, place=lambda row: source.place(int(rows[row])))
 
 
 def _refuse_other_codes(source: Columns, structure: Structure, part: int) -> None:
-    """Refuse rows of one linked table with codes in the columns of the others."""
+    """Refuse rows of a published file with codes in dimensions that their linked table does not have."""
     own = find_part(structure, part)
     for d, dimension in enumerate(structure.dimensions):
         if d in own.dimensions or dimension.name not in source.names:
@@ -247,12 +247,12 @@ def _refuse_other_codes(source: Columns, structure: Structure, part: int) -> Non
 
 
 def _list_code_columns(structure: Structure) -> list[str]:
-    """Return the columns by which a file may name the cells it shows."""
+    """Return the names of the columns by which a published file may identify the cells it shows."""
     return [*(["table"] if len(structure.parts) > 1 else []), *list_code_columns(structure)]
 
 
 def _refuse_further(source: Columns, known: Sequence[str]) -> None:
-    """Refuse further columns: readers would see them, and the audit does not."""
+    """Refuse a published file with columns besides ``known``: readers see what the audit does not."""
     if further := [name for name in source.names if name not in known]:
         raise ReleaseError(
             f"column '{further[0]}' is none of a release, whose columns here are {', '.join(known)}: "
@@ -262,7 +262,7 @@ def _refuse_further(source: Columns, known: Sequence[str]) -> None:
 
 
 def _refuse_varying_labels(source: Columns) -> None:
-    """Refuse labels that differ from row to row: a label is of the whole release."""
+    """Refuse a published file whose labels differ between rows: a label is of the whole release."""
     for name in LABELS:
         if name in source.names and len(source.column(name).unique()) > 1:
             raise ReleaseError(
@@ -272,7 +272,7 @@ def _refuse_varying_labels(source: Columns) -> None:
 
 
 def _read_notice(source: Columns) -> str:
-    """Return the notice of a release, one of those that releases have."""
+    """Return the notice to readers in a published file; refuse words that no release of ours has."""
     notice = str(source.column("notice")[0].as_py() or "") if "notice" in source.names else ""
     if notice not in NOTICES:
         raise ReleaseError(

@@ -35,8 +35,8 @@ class ReleaseRows:
     assumption: str = ""
 
 
-def parse_own(source: Columns, base: float | None, radius: float | None) -> ReleaseRows:
-    """Return the rows of a release of ours; refuse what a row tells readers beyond its window."""
+def parse_own_rows(source: Columns, base: float | None, radius: float | None) -> ReleaseRows:
+    """Return what each row of our own release file publishes of its cell; refuse a row that says more."""
     codes, distinct = source.codes("mark")
     strange = [k for k, word in enumerate(distinct) if word.lower() not in WORDS]
     if strange:
@@ -97,7 +97,7 @@ def _read_numbers(source: Columns, name: str) -> Floats:
     return np.where(missing, np.nan, numbers.astype(np.float64))
 
 
-def parse_foreign(
+def parse_foreign_rows(
     source: Columns,
     table: Table,
     cells: Cells,
@@ -105,7 +105,7 @@ def parse_foreign(
     base: float | None,
     radius: float | None,
 ) -> ReleaseRows:
-    """Return the rows of a release made elsewhere, whose column of this name holds what is published."""
+    """Return what each row of another program's release file publishes of its cell, in column ``name``."""
     encoded = source.texts(name).combine_chunks().dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
     at = encoded.indices.to_numpy()
@@ -142,7 +142,7 @@ def parse_foreign(
 def apply_rounding(
     rows: ReleaseRows, table: Table, cells: Cells, base: float | None, how: str | None
 ) -> ReleaseRows:
-    """Return the rows with the windows that readers know of rounded numbers which came without any."""
+    """Return the rows of a release file with the intervals that readers infer from bare rounded numbers."""
     if base is None:
         if how is not None:
             raise InputError(

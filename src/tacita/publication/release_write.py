@@ -37,7 +37,7 @@ def write_release(
     audit: Audit | None = None,
     unaudited: str | None = None,
 ) -> Path:
-    """Write a release; the ending of ``path`` chooses the format.
+    """Write a release for publication, with a safe audit or a reason; the ending of ``path`` is the format.
 
     Parameters
     ----------
@@ -90,14 +90,14 @@ def write_release(
 
 
 def is_reason(text: str) -> bool:
-    """Return whether a text can stand in for an audit that found everything safe: a few words, not mere
+    """Return whether a text is a reason to publish a release that no audit calls safe: a few words, not mere
     letters.
     """
     return len(text.split()) >= FEWEST_WORDS and len(text.strip()) >= FEWEST_LETTERS
 
 
 def check_reason(text: str) -> str:
-    """Return the reason as files carry it, on one line; refuse what is none."""
+    """Return the reason to publish a release unaudited, on one line as files carry it; refuse others."""
     if not is_reason(text):
         raise UnsafeError(
             "a release that is not proven safe is written with a reason only",
@@ -107,7 +107,7 @@ def check_reason(text: str) -> str:
 
 
 def refuse_unless_safe(release: Release, audit: Audit | None) -> None:
-    """Raise unless an audit of this very release found it safe."""
+    """Refuse to publish a release unless an audit of this very release found it safe."""
     if audit is None:
         raise UnsafeError(
             "no audit stands behind this release", remedy="give its audit, or a reason to write it unaudited"
@@ -122,9 +122,9 @@ def refuse_unless_safe(release: Release, audit: Audit | None) -> None:
 
 
 def write_csv(release: Release, path: Path, labels: Mapping[str, str]) -> Path:
-    """Write one row per cell: codes (or ``cell``), mark, low, high, value; linked tables follow each other.
+    """Write a release for publication as CSV: codes (or ``cell``), mark, low, high and value of each cell.
 
-    ``labels`` of the whole release are columns of their own.
+    Linked tables follow each other. ``labels`` of the whole release are columns of their own.
     """
     structure = release.structure
     linked = len(structure.parts) > 1

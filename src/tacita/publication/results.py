@@ -75,7 +75,7 @@ def write_results(
     *,
     with_them: Sequence[Path] = (),
 ) -> Written:
-    """Write the release in each format, and the verdict on it; an earlier release and its verdict go.
+    """Write a release to ``publication`` and the verdict on it to ``internal``, in place of earlier ones.
 
     Parameters
     ----------
@@ -123,8 +123,8 @@ def write_results(
 
 
 def write_verdict(audit: Audit, folder: Path) -> Written:
-    """Write ``internal/audit.json``, and ``internal/certificate.json`` if the release is safe; an earlier
-    verdict goes.
+    """Write the verdict on a release as ``internal/audit.json``, with ``internal/certificate.json`` if it is
+    safe, in place of an earlier one.
     """
     refuse_blocked(folder)
     with open_file_set(folder) as files:
@@ -135,7 +135,7 @@ def write_verdict(audit: Audit, folder: Path) -> Written:
 
 
 def refuse_blocked(folder: Path) -> None:
-    """Refuse a folder that cannot take results, so that nothing is worked out for it in vain.
+    """Refuse a folder that cannot take published results, before any are worked out for it.
 
     Raises
     ------
@@ -150,12 +150,12 @@ def refuse_blocked(folder: Path) -> None:
 
 
 def find_earlier_results(folder: Path, names: Iterable[str] = RESULTS) -> list[Path]:
-    """Return the files of an earlier release, among those of these names."""
+    """Return the paths of an earlier release's files in a folder of results, among those of these names."""
     return [folder / name for name in names if (folder / name).is_file()]
 
 
 def _keep_replaced(audit: Audit, folder: Path, draft: Path, *, published: bool) -> tuple[str, ...]:
-    """Copy the release that the audited one takes the place of in ``folder`` to the ``draft`` of internal
+    """Copy the published release that the audited one replaces in ``folder`` to ``draft``, the internal
     files; return a warning. If the new one is not ``published``, the old one goes all the same.
 
     Nothing is copied if there is none, if it is of another table or says the same, or if it was judged
@@ -197,15 +197,17 @@ def _choose_name(folder: Path) -> str:
 
 def _write_verdict(audit: Audit, folder: Path) -> None:
     from tacita.auditing.certificate import certify, dump
-    from tacita.report.record import audit_record, to_json_values
+    from tacita.report.record import build_audit_record, to_json_values
 
-    record = json.dumps(to_json_values(audit_record(audit)), allow_nan=False, ensure_ascii=False, indent=1)
+    record = json.dumps(
+        to_json_values(build_audit_record(audit)), allow_nan=False, ensure_ascii=False, indent=1
+    )
     write_text(folder / "audit.json", record + "\n")
     if audit.safe:
         write_text(folder / CERTIFICATE, dump(certify(audit)))
 
 
 def _note_removed(gone: Iterable[Path], written: Sequence[Path]) -> tuple[str, ...]:
-    """Return a note on files that are gone without anything in their place."""
+    """Return a note on published or internal files of an earlier release that nothing replaced."""
     lost = [str(path) for path in gone if path not in written]
     return (f"removed, as of an earlier release: {', '.join(lost)}",) if lost else ()

@@ -57,7 +57,7 @@ class RoundedNumbers:
 def find_rounding_windows(
     table: Table, cells: Cells, shown: Floats, base: float, how: str | None = None
 ) -> RoundedNumbers:
-    """Return what a reader knows of numbers that somebody else rounded.
+    """Return the interval of true values per cell that readers infer from published rounded numbers.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def find_rounding_windows(
 
 
 def _compare_modes(moved: Units, base: int) -> dict[RoundingMode, Mask]:
-    """Return which numbers agree with each way of rounding."""
+    """Return for each way of rounding (nearest, down, ...) a mask of the published numbers that fit it."""
     return {
         "nearest": 2 * np.abs(moved) <= base,
         "down": (moved <= 0) & (moved > -base),
@@ -120,7 +120,7 @@ def _compare_modes(moved: Units, base: int) -> dict[RoundingMode, Mask]:
 
 
 def _find_ties(value: Units, moved: Units, base: int, step: int) -> str:
-    """Return how values in the middle between two multiples were rounded; nothing where there can be none."""
+    """Return in words how a published file rounds values midway between multiples; empty if none can be."""
     if base % (2 * step):
         return ""
     tied = 2 * np.abs(moved) == base
@@ -132,7 +132,7 @@ def _find_ties(value: Units, moved: Units, base: int, step: int) -> str:
 def _find_reach(
     how: RoundingMode, value: Units, moved: Units, base: int, step: int, ties: str
 ) -> tuple[Units, Units]:
-    """Return how far below and above each number the truth can lie."""
+    """Return how far below and above each published rounded number the true value can lie, in units."""
     nothing = np.zeros_like(value)
     less = nothing + (base - 1) // step * step
     if how == "down":

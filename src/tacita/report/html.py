@@ -16,17 +16,17 @@ from tacita.auditing.audit import Audit
 from tacita.core.exact import Mask
 from tacita.core.release import Release
 from tacita.problem.problem import Problem
-from tacita.report.picture import KINDS, MEANINGS, SIGNS, build_crosstab, classify_cells, shown_text
-from tacita.report.verdicts import find_tone, verdict_key
+from tacita.report.picture import KINDS, MEANINGS, SIGNS, build_crosstab, classify_cells, format_shown
+from tacita.report.verdicts import explain_verdicts, find_tone
 
 STYLE = Path(__file__).with_name("report.css")
 MOST_SQUARES = 4000
 
 
-def report_page(
+def build_report_page(
     problem: Problem, release: Release, audit: Audit, title: str, story: Iterable[str] = ()
 ) -> str:
-    """Return the page: verdict, figures, the table, rules, attackers, and what is not safe.
+    """Return the HTML page of a report: verdict, figures, the table, rules, attackers, and what is not safe.
 
     Parameters
     ----------
@@ -36,17 +36,17 @@ def report_page(
     sensitive = problem.levels.sensitive
     parts = [
         f"<h1>{escape(title)}</h1>",
-        _verdict_section(audit),
+        _build_verdict_section(audit),
         "".join(f"<p>{escape(sentence)}</p>" for sentence in story),
         "<h2>Figures</h2>",
-        _figures_list(problem, release),
+        _build_figures_list(problem, release),
         "<h2>Cells by what became of them</h2>",
-        _kinds_bar(release, sensitive),
+        _draw_kinds_bar(release, sensitive),
         "<h2>The table as published</h2>",
-        _table_section(release, sensitive),
+        _build_table_section(release, sensitive),
         "<h2>Sensitive cells by rule</h2>",
-        _word_table(("rule", "cells"), _count_by_rule(problem)),
-        _unsafe_section(audit),
+        _build_word_table(("rule", "cells"), _count_by_rule(problem)),
+        _build_unsafe_section(audit),
         f'<p class="faint">tacita {__version__}. Internal: this page names the sensitive cells.</p>',
     ]
     return (
@@ -58,20 +58,20 @@ def report_page(
     )
 
 
-def _verdict_section(audit: Audit) -> str:
+def _build_verdict_section(audit: Audit) -> str:
     tone = find_tone(audit)
     word = f'<span class="{tone.kind}">{tone.sign} {tone.word.capitalize()}.</span>'
     return f'<p class="verdict">{word} {escape(audit.verdict)}.</p>'
 
 
 def _count_by_rule(problem: Problem) -> list[tuple[str, int]]:
-    """Return how many cells each rule makes sensitive, and how many are exempt from all."""
+    """Return the report's rows on rules: how many cells each makes sensitive, and how many are exempt."""
     exempt = int(problem.exempt.sum())
     counts = [(reason.rule, reason.cells.size) for reason in problem.levels.reasons]
     return [*counts, ("exempt by hand, and not checked", exempt)] if exempt else counts
 
 
-def _figures_list(problem: Problem, release: Release) -> str:
+def _build_figures_list(problem: Problem, release: Release) -> str:
     figures = {
         "cells": f"{len(problem.table):,}",
         "sensitive": f"{len(problem.levels):,}",
@@ -88,8 +88,8 @@ def _figures_list(problem: Problem, release: Release) -> str:
     return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in figures.items()) + "</dl>"
 
 
-def _kinds_bar(release: Release, sensitive: Mask) -> str:
-    """Return one bar, its lengths in proportion to the numbers of cells, with a legend in words."""
+def _draw_kinds_bar(release: Release, sensitive: Mask) -> str:
+    """Return an SVG bar for the HTML report: how many cells are of each kind, with a legend in words."""
     counts = np.bincount(classify_cells(release, sensitive), minlength=len(KINDS)).tolist()
     width, x = 720.0, 0.0
     pieces: list[str] = []
@@ -112,17 +112,17 @@ def _kinds_bar(release: Release, sensitive: Mask) -> str:
     )
 
 
-def _table_section(release: Release, sensitive: Mask) -> str:
+def _build_table_section(release: Release, sensitive: Mask) -> str:
     table = build_crosstab(release.structure)
     if table is None:
-        return _mosaic(release, sensitive)
+        return _draw_mosaic(release, sensitive)
     kind = classify_cells(release, sensitive)
     head = "".join(f"<th scope='col'>{escape(column.code)}</th>" for column in table.columns)
     body = []
     for line, cells in zip(table.rows, table.cells, strict=True):
         indent = f' style="padding-left:{0.5 + 1.1 * line.depth:.1f}rem"'
         row = "".join(
-            _cell(release, int(cell), KINDS[kind[cell]] if cell >= 0 else "published") for cell in cells
+            _build_cell(release, int(cell), KINDS[kind[cell]] if cell >= 0 else "published") for cell in cells
         )
         body.append(f"<tr><th scope='row'{indent}>{escape(line.code)}</th>{row}</tr>")
     corner = " \\ ".join(filter(None, (table.row_name, table.column_name)))
@@ -134,16 +134,16 @@ def _table_section(release: Release, sensitive: Mask) -> str:
     )
 
 
-def _cell(release: Release, cell: int, name: str) -> str:
+def _build_cell(release: Release, cell: int, name: str) -> str:
     if cell < 0:
         return "<td></td>"
-    text = " ".join(filter(None, (SIGNS[name], shown_text(release, cell))))
+    text = " ".join(filter(None, (SIGNS[name], format_shown(release, cell))))
     style = "" if name == "published" else f' class="{name}" title="{MEANINGS[name]}"'
     return f"<td{style}>{escape(text)}</td>"
 
 
-def _mosaic(release: Release, sensitive: Mask) -> str:
-    """Return one square per cell, in the order of the file, for tables without dimensions."""
+def _draw_mosaic(release: Release, sensitive: Mask) -> str:
+    """Return an SVG for the HTML report, a square per cell in file order; of tables without dimensions."""
     kind = classify_cells(release, sensitive)[:MOST_SQUARES].tolist()
     across = 80
     squares = "".join(
@@ -156,18 +156,18 @@ def _mosaic(release: Release, sensitive: Mask) -> str:
     return f"{cut}<svg {frame}>{squares}</svg>"
 
 
-def _unsafe_section(audit: Audit, most: int = 200) -> str:
+def _build_unsafe_section(audit: Audit, most: int = 200) -> str:
     if audit.safe:
         return ""
     findings = list(audit.findings(only_unsafe=True))
     rows = [(f.name, f.attacker, f.verdict) for f in findings[:most]]
     more = f"<p>and {len(findings) - most:,} more</p>" if len(findings) > most else ""
-    key = f'<p class="faint">{escape(verdict_key(findings))}</p>'
-    return "<h2>Not safe</h2>" + _word_table(("cell", "attacker", "verdict"), rows) + more + key
+    key = f'<p class="faint">{escape(explain_verdicts(findings))}</p>'
+    return "<h2>Not safe</h2>" + _build_word_table(("cell", "attacker", "verdict"), rows) + more + key
 
 
-def _word_table(headings: tuple[str, ...], rows: Iterable[tuple[str | int, ...]]) -> str:
-    """Return a table of words, aligned left, and numbers, aligned right, each with its heading."""
+def _build_word_table(headings: tuple[str, ...], rows: Iterable[tuple[str | int, ...]]) -> str:
+    """Return an HTML table of the report: words aligned left, numbers aligned right, with headings."""
     listed = list(rows)
     aligned = [' class="number"' if isinstance(entry, int) else "" for entry in listed[0]] if listed else []
     aligned += [""] * (len(headings) - len(aligned))

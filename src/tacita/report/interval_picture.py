@@ -30,12 +30,12 @@ INK = "var(--ink, #1b2733)"
 def covers_levels(
     low: float, high: float, value: float, lower_level: float, upper_level: float, sliding: float = 0.0
 ) -> bool:
-    """Return whether ``[low, high]`` meets LPL, UPL and SPL; False where an end is unknown."""
+    """Return whether the interval in a picture meets LPL, UPL and SPL; False where an end is unknown."""
     reach = low <= value - lower_level and high >= value + upper_level
     return reach and high - low >= sliding and low < high
 
 
-def interval_svg(
+def draw_interval(
     low: float,
     high: float,
     value: float,
@@ -44,7 +44,7 @@ def interval_svg(
     bounds: tuple[float, float] = (-inf, inf),
     sliding: float = 0.0,
 ) -> str:
-    """Return the strip as SVG, with its numbers as text alternative.
+    """Return an SVG picture of a cell's deduced interval and its levels, with the numbers as text.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ def interval_svg(
             _draw_bar(scale, low, high, covers_levels(low, high, value, lower_level, upper_level, sliding))
         )
     parts += [
-        _draw_bracket(scale.at(least), "level-lower", 4),
-        _draw_bracket(scale.at(most), "level-upper", -4),
-        _draw_value(scale.at(value)),
+        _draw_bracket(scale.to_pixels(least), "level-lower", 4),
+        _draw_bracket(scale.to_pixels(most), "level-upper", -4),
+        _draw_value(scale.to_pixels(value)),
     ]
     return (
         f'<svg class="interval" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" '
@@ -85,7 +85,7 @@ def _describe_interval(
     bounds: tuple[float, float],
     sliding: float,
 ) -> str:
-    """Return what the strip shows, in a sentence; ``least`` and ``most`` are the required ends."""
+    """Return in words what an interval's picture shows; ``least`` and ``most`` are the required ends."""
     required = f"required {_format_amount(least)} or less to {_format_amount(most)} or more"
     wide = f", at least {_format_amount(sliding)} wide" if sliding else ""
     before = f"known before {_format_amount(bounds[0])} to {_format_amount(bounds[1])}"
@@ -114,8 +114,8 @@ class _Scale:
         if self.left == self.right:
             self.left, self.right = self.left - reach / 2, self.right + reach / 2
 
-    def at(self, number: float) -> float:
-        """Return the pixels from the left; numbers beyond the scale are at the edge."""
+    def to_pixels(self, number: float) -> float:
+        """Return where the picture shows a number, in pixels from the left; at the edge if beyond."""
         if number < self.left:
             return 1.0
         if number > self.right:
@@ -128,8 +128,8 @@ class _Scale:
 
 
 def _draw_line(scale: _Scale, lower: float, upper: float) -> str:
-    """Return what was known beforehand: a thin line with stops, or arrows where it goes on."""
-    x, y, middle = scale.at(lower), scale.at(upper), HEIGHT / 2
+    """Return the SVG line of what an attacker knew beforehand: with stops, or arrows where it goes on."""
+    x, y, middle = scale.to_pixels(lower), scale.to_pixels(upper), HEIGHT / 2
     ends = "".join(
         f'<path d="M{at + inward:.1f} {middle - 4}L{at:.1f} {middle}L{at + inward:.1f} {middle + 4}"/>'
         if scale.beyond(number)
@@ -141,8 +141,8 @@ def _draw_line(scale: _Scale, lower: float, upper: float) -> str:
 
 
 def _draw_bar(scale: _Scale, low: float, high: float, covered: bool) -> str:
-    """Return what is deduced: a bar, pointed where it has no end, a stroke where it is a single value."""
-    x, y = scale.at(low), scale.at(high)
+    """Return the SVG bar of the deduced interval: pointed without an end, a stroke for a single value."""
+    x, y = scale.to_pixels(low), scale.to_pixels(high)
     top, bottom, middle = 7, HEIGHT - 7, HEIGHT / 2
     left = f"M{x:.1f} {middle}L{x + 9:.1f} {top}" if scale.beyond(low) else f"M{x:.1f} {bottom}V{top}"
     right = (
@@ -158,7 +158,7 @@ def _draw_bar(scale: _Scale, low: float, high: float, covered: bool) -> str:
 
 
 def _draw_bracket(x: float, name: str, inward: int) -> str:
-    """Return a required end, open towards the value."""
+    """Return the SVG bracket at an end that the protection level requires, open towards the value."""
     shape = f"M{x + inward:.1f} 2H{x:.1f}V{HEIGHT - 2}H{x + inward:.1f}"
     return (
         f'<path class="{name}" data-at="{x:.1f}" d="{shape}" fill="none" stroke="{INK}" stroke-width="1.5"/>'

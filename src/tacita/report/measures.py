@@ -26,7 +26,7 @@ Measures = Mapping[str, float]
 
 
 def format_number(value: float) -> str:
-    """Return a number as people read it; an infinite or missing one as a sign."""
+    """Return a number as text for reports, thousands separated; a sign if it is infinite or missing."""
     if value != value:
         return "–"
     if value in (inf, -inf):
@@ -35,7 +35,7 @@ def format_number(value: float) -> str:
 
 
 def format_short(value: float) -> str:
-    """Return a number in six significant digits, integers in full: ``8.02795``, ``1,234,567``."""
+    """Return a number for reports in six digits, integers in full: ``8.02795``, ``1,234,567``."""
     if not isfinite(value) or value == int(value) or abs(value) < 0.001:
         return format_number(value)
     decimals = max(0, 5 - floor(log10(abs(value))))
@@ -68,8 +68,8 @@ class Measure:
     of_numbers: bool = False
     write: Callable[[float], str] = format_number
 
-    def text(self, value: float, outcome: Outcome | None) -> str:
-        """Return a value of the measure as a table shows it."""
+    def format(self, value: float, outcome: Outcome | None) -> str:
+        """Return a value of this measure as text, as the report that compares releases shows it."""
         if self.key == "gap" and outcome is not None:
             return "optimal" if outcome.status else f"gap {value:.1%}"
         return self.write(value)
@@ -117,7 +117,7 @@ MEASURED = Measure("measured", "measured", "the loss in the measure that was req
 def compute_measures(
     problem: Problem, outcome: Outcome | None, lost: Lost | None, intervals: Deduction | None, seconds: float
 ) -> Measures:
-    """Return the numbers of one release, as far as they are known.
+    """Return the measures of one release for a report that compares several, by key; NaN if unknown.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def compute_measures(
 
 
 def find_best(measure: Measure, safe: Mapping[K, Measures]) -> set[K]:
-    """Return the safe releases with the least of a measure; none where all are equal, or without contest."""
+    """Return the safe releases that a report stars as best by a measure; none where all are equal."""
     known = {
         name: own[measure.key]
         for name, own in safe.items()
@@ -153,8 +153,8 @@ def find_best(measure: Measure, safe: Mapping[K, Measures]) -> set[K]:
     return {name for name, value in known.items() if value == least}
 
 
-def method_title(name: str, options: Mapping[str, Any]) -> str:
-    """Return a method with its chosen options: ``suppression (at most 4, margins off)``."""
+def describe_method(name: str, options: Mapping[str, Any]) -> str:
+    """Return a method's title in reports, with chosen options: ``suppression (at most 4, margins off)``."""
     chosen = ", ".join(
         f"{option.replace('_', ' ')} {_format_option(value)}" for option, value in options.items()
     )
@@ -172,7 +172,7 @@ def _format_option(value: Any) -> str:
 
 
 def describe_progress(event: Event) -> str:
-    """Return ``loss 120, bound 100, gap 16.67 %``, as far as it is known."""
+    """Return the progress of a run as reports word it, if known: ``loss 120, bound 100, gap 16.67%``."""
     parts = []
     if event.incumbent is not None:
         parts.append(f"loss {event.incumbent:,.6g}")

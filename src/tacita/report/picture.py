@@ -49,13 +49,13 @@ class Crosstab:
 
 
 def classify_cells(release: Release, sensitive: Mask) -> NDArray[np.int64]:
-    """Return the position in ``KINDS`` of each cell."""
+    """Return the kind by which reports mark each released cell (primary, ...), as position in ``KINDS``."""
     changed = release.changed
     return np.where(sensitive, np.where(changed, 1, 3), np.where(changed, 2, 0))
 
 
-def shown_text(release: Release, cell: int) -> str:
-    """Return a cell as it is published: its number, its interval, or nothing."""
+def format_shown(release: Release, cell: int) -> str:
+    """Return the text that reports show for a cell of a release: its number, its interval, or nothing."""
     if release.shown[cell]:
         return _format_units(int(release.value[cell]), release.decimals)
     if release.marks[cell] == Mark.INTERVAL:
@@ -73,13 +73,13 @@ def _format_units(units: int, decimals: int) -> str:
 
 
 def build_crosstab(structure: Structure, most_rows: int = 60, most_columns: int = 24) -> Crosstab | None:
-    """Return the table as rows by columns, other dimensions at their total; None if it has no dimensions."""
+    """Return the crosstab that reports show of a table, other dimensions at totals; None without any."""
     if not structure.dimensions:
         return None
     order = sorted(range(len(structure.dimensions)), key=lambda d: -len(structure.dimensions[d].codes))
     fixed = {d: structure.dimensions[d].total for d in order[2:]}
     most = dict(zip(order, (most_rows, most_columns), strict=False))
-    codes = {d: _upper_codes(structure.dimensions[d], limit) for d, limit in most.items()}
+    codes = {d: _select_upper_codes(structure.dimensions[d], limit) for d, limit in most.items()}
     about = [f"{structure.dimensions[d].name} = {total}" for d, total in fixed.items()]
     if any(own.size < np.unique(structure.dimensions[d].representative).size for d, own in codes.items()):
         about.append("the upper levels only")
@@ -94,8 +94,8 @@ def build_crosstab(structure: Structure, most_rows: int = 60, most_columns: int 
     return Crosstab(row_name, column_name, rows, columns, cells, ", ".join(about))
 
 
-def _upper_codes(dimension: Dimension, most: int) -> Codes:
-    """Return the codes to list: one per cell, complete levels from the top as long as they fit."""
+def _select_upper_codes(dimension: Dimension, most: int) -> Codes:
+    """Return the codes that a report's crosstab lists: tiers of the hierarchy from the top that fit."""
     codes, listed = list_lines(dimension, False, np.unique(dimension.representative))
     if codes.size <= most:
         return codes

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def to_json_values(content: Any) -> Any:
-    """Return the same content with None for every number that JSON cannot write."""
+    """Return the content of a JSON report with None for every number that JSON cannot write."""
     if isinstance(content, dict):
         return {str(key): to_json_values(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
@@ -28,16 +28,16 @@ def to_json_values(content: Any) -> Any:
     return content
 
 
-def cell_key(structure: Structure, cell: int) -> int | str | dict[str, str]:
-    """Return a cell in JSON: its number in the file it came from, or its code per dimension."""
+def build_cell_key(structure: Structure, cell: int) -> int | str | dict[str, str]:
+    """Return how JSON reports name a cell: by its number in the file it is from, or code per dimension."""
     key = structure.key(cell)
     if structure.labels:
         return int(key[0]) if key[0].isdecimal() else key[0]
     return {d.name: code for d, code in zip(structure.dimensions, key, strict=True)}
 
 
-def audit_object(audit: Audit) -> dict[str, Any]:
-    """Return the verdict and numbers of cells.
+def build_audit_object(audit: Audit) -> dict[str, Any]:
+    """Return the verdict of an audit and its numbers of cells, as the audit object of JSON reports.
 
     ``safe`` is the verdict; the rest count cells: sensitive ones checked, proven, not safe, known exactly,
     and those that would be sensitive, had they not been exempt by hand; ``against`` names the attackers by
@@ -53,8 +53,8 @@ def audit_object(audit: Audit) -> dict[str, Any]:
     }
 
 
-def audit_record(audit: Audit) -> dict[str, Any]:
-    """Return everything an audit found, without true values.
+def build_audit_record(audit: Audit) -> dict[str, Any]:
+    """Return everything an audit found as content of the report ``audit.json``, without true values.
 
     ``cells`` are the sensitive ones with their rules and their worst verdict over all attackers, ``findings``
     the pairs of cell and attacker that are not safe, ``exempt_cells`` those that were not checked.
@@ -62,26 +62,26 @@ def audit_record(audit: Audit) -> dict[str, Any]:
     from tacita.auditing.block_tasks import describe_bits
 
     problem, structure = audit.problem, audit.problem.table.structure
-    rules = rules_by_cell(problem)
+    rules = find_rules_by_cell(problem)
     return {
-        **audit_object(audit),
+        **build_audit_object(audit),
         "verdict": audit.verdict,
         "attackers": list(problem.attackers),
-        "already_published": published_list(audit),
+        "already_published": list_earlier_releases(audit),
         "programs": audit.programs,
         "seconds": round(audit.seconds, 3),
         "made_by": dict(audit.release.made_by),
         "cells": [
-            {"cell": cell_key(structure, cell), "rules": rules[cell], "verdict": describe_bits(bits)}
+            {"cell": build_cell_key(structure, cell), "rules": rules[cell], "verdict": describe_bits(bits)}
             for cell, bits in zip(problem.sensitive.tolist(), audit.worst.tolist(), strict=True)
         ],
-        "findings": findings_list(audit),
-        "exempt_cells": exempt_list(problem),
+        "findings": list_findings(audit),
+        "exempt_cells": list_exempt_cells(problem),
     }
 
 
-def published_list(audit: Audit) -> list[dict[str, Any]]:
-    """Return the earlier releases of an audit: file, and cells that are not of this table."""
+def list_earlier_releases(audit: Audit) -> list[dict[str, Any]]:
+    """Return for JSON reports the earlier releases of an audit: file, and how many cells are not shared."""
     from tacita.core.windows import count_unshared_cells
 
     problem = audit.problem
@@ -91,32 +91,32 @@ def published_list(audit: Audit) -> list[dict[str, Any]]:
     ]
 
 
-def exempt_list(problem: Problem) -> list[int | str | dict[str, str]]:
-    """Return the cells that would be sensitive, had they not been declared safe by hand."""
-    return [cell_key(problem.table.structure, cell) for cell in problem.exempt.nonzero()[0].tolist()]
+def list_exempt_cells(problem: Problem) -> list[int | str | dict[str, str]]:
+    """Return for JSON reports the cells that would be sensitive, had they not been exempt by hand."""
+    return [build_cell_key(problem.table.structure, cell) for cell in problem.exempt.nonzero()[0].tolist()]
 
 
-def findings_list(audit: Audit) -> list[dict[str, Any]]:
-    """Return the pairs of cell and attacker that are not safe, with the verdict on each; no values."""
+def list_findings(audit: Audit) -> list[dict[str, Any]]:
+    """Return for JSON reports the pairs of cell and attacker that are not safe, each with its verdict."""
     structure = audit.problem.table.structure
     return [
-        {"cell": cell_key(structure, f.cell), "attacker": f.attacker, "verdict": f.verdict}
+        {"cell": build_cell_key(structure, f.cell), "attacker": f.attacker, "verdict": f.verdict}
         for f in audit.findings(only_unsafe=True)
     ]
 
 
-def intervals_list(deduction: Deduction) -> list[dict[str, Any]]:
-    """Return the interval that an outsider deduces for each hidden cell."""
+def list_intervals(deduction: Deduction) -> list[dict[str, Any]]:
+    """Return for JSON reports the interval that an outsider deduces for each hidden cell."""
     return [
-        {"cell": cell_key(deduction.structure, cell), "low": low, "high": high}
+        {"cell": build_cell_key(deduction.structure, cell), "low": low, "high": high}
         for cell, low, high in zip(
             deduction.cells.tolist(), deduction.low.tolist(), deduction.high.tolist(), strict=True
         )
     ]
 
 
-def rules_by_cell(problem: Problem) -> dict[int, list[str]]:
-    """Return the rules that hit each sensitive cell."""
+def find_rules_by_cell(problem: Problem) -> dict[int, list[str]]:
+    """Return the names of the rules that hit each sensitive cell, by cell, as reports list them."""
     rules: dict[int, list[str]] = {cell: [] for cell in problem.sensitive.tolist()}
     for reason in problem.levels.reasons:
         for cell in reason.cells.tolist():
@@ -125,8 +125,8 @@ def rules_by_cell(problem: Problem) -> dict[int, list[str]]:
     return rules
 
 
-def release_figures(problem: Problem, release: Release) -> dict[str, Any]:
-    """Return how many cells a release changed, and the sum of their true values without sign."""
+def compute_release_figures(problem: Problem, release: Release) -> dict[str, Any]:
+    """Return figures of a release for reports: cells changed, and the sum of their absolute values."""
     table, changed = problem.table, release.changed
     value = int(abs(table.units[changed]).sum()) / 10**table.decimals
     return {

@@ -17,7 +17,7 @@ from tacita.auditing.audit import Audit
 from tacita.auditing.block_tasks import EXACT, UNPROVEN, UNSAFE, Answers, describe_bits
 from tacita.auditing.deduce import Deduction
 from tacita.core.exact import UNBOUNDED, Cells, Mask
-from tacita.report.interval_picture import interval_svg
+from tacita.report.interval_picture import draw_interval
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,10 @@ class SensitiveCell:
 
     @property
     def picture(self) -> str:
-        """The strip of this cell, as SVG."""
-        return interval_svg(self.low, self.high, self.value, self.lower, self.upper, self.known, self.sliding)
+        """The SVG picture of this cell's deduced interval and its levels, for reports."""
+        return draw_interval(
+            self.low, self.high, self.value, self.lower, self.upper, self.known, self.sliding
+        )
 
 
 class SensitiveCells:
@@ -64,17 +66,17 @@ class SensitiveCells:
 
     @property
     def cells(self) -> Cells:
-        """All of them, in the order of the table."""
+        """The positions of all sensitive cells that the report lists, in the order of the table."""
         return self._audit.problem.sensitive
 
     @property
     def unsafe(self) -> Mask:
-        """Which of them are not proven safe."""
+        """A mask of the sensitive cells in the report that the audit did not prove safe."""
         return np.asarray(self._audit.worst != 0)
 
     @cached_property
     def _accused(self) -> dict[int, tuple[Answers, int]]:
-        """For each cell that is not safe the attacker whom the worst verdict is on, and its place there."""
+        """For each unsafe cell in the report, the answers on its worst attacker, and its place in them."""
         found: dict[int, tuple[Answers, int]] = {}
         for answers in self._audit.answers:
             for t in np.flatnonzero(answers.bits).tolist():
@@ -89,14 +91,14 @@ class SensitiveCells:
     def __len__(self) -> int:
         return int(self.cells.size)
 
-    def row(self, cell: int) -> SensitiveCell:
-        """One of them."""
+    def build_row(self, cell: int) -> SensitiveCell:
+        """Return the report's row on a sensitive cell: levels, interval, worst attacker, verdict."""
         problem = self._audit.problem
         table, levels = problem.table, problem.levels
         unit = 10.0**table.decimals
         need = [int(level[cell]) for level in (levels.lower, levels.upper, levels.sliding)]
         insider, attacker = None, problem.outsider.name
-        low, high = self._outsiders(cell)
+        low, high = self._find_outsider_interval(cell)
         if cell in self._accused and (accused := self._accused[cell][0]).insider is not None:
             t, insider, attacker = self._accused[cell][1], accused.insider, accused.attacker
             own, own_levels = insider.own_targets()
@@ -124,8 +126,8 @@ class SensitiveCells:
             int(self._audit.worst[self._order[cell]]),
         )
 
-    def _outsiders(self, cell: int) -> tuple[float, float]:
-        """Return the outsider's interval: a single value where the cell is published, NaN if not computed."""
+    def _find_outsider_interval(self, cell: int) -> tuple[float, float]:
+        """Return the outsider's interval for a report: one value if published, NaN if not computed."""
         if (place := self._place.get(cell)) is not None:
             return float(self._intervals.low[place]), float(self._intervals.high[place])
         if self._audit.release.hidden[cell]:

@@ -15,8 +15,8 @@ from rich.text import Text
 from tacita.core import exact
 from tacita.core.words import pluralize
 from tacita.report.measures import MEASURED, MEASURES, Measure, Measures, find_best
-from tacita.report.picture import KINDS, MEANINGS, SIGNS, build_crosstab, classify_cells, shown_text
-from tacita.report.verdicts import NOT_SAFE, SAFE, find_tone, verdict_key
+from tacita.report.picture import KINDS, MEANINGS, SIGNS, build_crosstab, classify_cells, format_shown
+from tacita.report.verdicts import NOT_SAFE, SAFE, explain_verdicts, find_tone
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit, Finding
@@ -38,15 +38,17 @@ READING = (
 )
 
 
-def verdict_line(audit: Audit) -> Text:
-    """Return the verdict as one sentence, its sign first."""
+def build_verdict_line(audit: Audit) -> Text:
+    """Return the verdict of an audit as one sentence for the terminal, its sign first, in colour."""
     tone = find_tone(audit)
     word = tone.word.upper() if tone is NOT_SAFE else tone.word
     return Text.assemble((f"{tone.sign} {word}", TONES[tone.kind]), f"  {audit.verdict}")
 
 
-def crosstab_table(release: Release, sensitive: Mask, width: int, most_rows: int = 40) -> RichTable | None:
-    """Return the release as a crosstab, as many columns as fit; None for tables without dimensions."""
+def build_crosstab_table(
+    release: Release, sensitive: Mask, width: int, most_rows: int = 40
+) -> RichTable | None:
+    """Return a release as a crosstab for the terminal, as many columns as fit; None without dimensions."""
     picture = build_crosstab(release.structure, most_rows)
     if picture is None:
         return None
@@ -72,12 +74,12 @@ def crosstab_table(release: Release, sensitive: Mask, width: int, most_rows: int
 
 
 def _cell_text(release: Release, cell: int, name: str) -> Text:
-    parts = (SIGNS[name], shown_text(release, cell)) if cell >= 0 else ()
+    parts = (SIGNS[name], format_shown(release, cell)) if cell >= 0 else ()
     return Text(" ".join(filter(None, parts)), style=STYLES[name])
 
 
-def legend(release: Release, sensitive: Mask) -> Text:
-    """Return the meaning of the signs, and how many cells have each."""
+def build_legend(release: Release, sensitive: Mask) -> Text:
+    """Return the legend of a terminal crosstab: what its signs mean, and how many cells have each."""
     counts = np.bincount(classify_cells(release, sensitive), minlength=len(KINDS))
     text = Text()
     for name, count in zip(KINDS, counts.tolist(), strict=True):
@@ -87,8 +89,8 @@ def legend(release: Release, sensitive: Mask) -> Text:
     return text
 
 
-def _new_table(title: str | None, words: Iterable[str], numbers: Iterable[str] = ()) -> RichTable:
-    """Return a table with columns of words, aligned left, and of numbers, aligned right."""
+def _make_table(title: str | None, words: Iterable[str], numbers: Iterable[str] = ()) -> RichTable:
+    """Return an empty terminal table with columns of words, aligned left, and numbers, aligned right."""
     table = RichTable(title=title, title_justify="left", header_style="bold")
     for heading in words:
         table.add_column(heading, overflow="fold")
@@ -97,13 +99,15 @@ def _new_table(title: str | None, words: Iterable[str], numbers: Iterable[str] =
     return table
 
 
-def findings_table(problem: Problem, findings: Iterable[Finding], show_values: bool, most: int = 40) -> Group:
-    """Return the cells that are not safe, with attacker, verdict and (``show_values``) interval.
+def build_findings_table(
+    problem: Problem, findings: Iterable[Finding], show_values: bool, most: int = 40
+) -> Group:
+    """Return a terminal table of cells that are not safe: attacker, verdict, (``show_values``) interval.
 
     Below them is a key to the verdicts.
     """
     numbers = ("value", "from", "to") if show_values else ()
-    table = _new_table("not safe", ("cell", "attacker", "verdict"), numbers)
+    table = _make_table("not safe", ("cell", "attacker", "verdict"), numbers)
     found = list(findings)
     for finding in found[:most]:
         row = [finding.name, finding.attacker, finding.verdict]
@@ -112,7 +116,7 @@ def findings_table(problem: Problem, findings: Iterable[Finding], show_values: b
         table.add_row(*(Text(word) for word in row))
     if len(found) > most:
         table.caption = f"and {len(found) - most:,} more; audit.json lists all (--out)"
-    return Group(table, Text(verdict_key(found)))
+    return Group(table, Text(explain_verdicts(found)))
 
 
 def _deduced_texts(problem: Problem, finding: Finding) -> list[str]:
@@ -125,9 +129,9 @@ def _format_end(units: int, change: float, decimals: int) -> str:
     return exact.to_text(units + round(change), decimals) if np.isfinite(change) else "unbounded"
 
 
-def rules_table(problem: Problem) -> RichTable:
-    """Return how many cells each rule makes sensitive."""
-    table = _new_table("sensitive cells", ["rule"], ["cells"])
+def build_rules_table(problem: Problem) -> RichTable:
+    """Return a terminal table of how many cells each rule makes sensitive."""
+    table = _make_table("sensitive cells", ["rule"], ["cells"])
     for reason in problem.levels.reasons:
         table.add_row(Text(reason.rule), f"{reason.cells.size:,}")
     table.add_section()
@@ -137,11 +141,11 @@ def rules_table(problem: Problem) -> RichTable:
     return table
 
 
-def levels_table(problem: Problem, show_values: bool, most: int = 20) -> RichTable:
-    """Return the sensitive cells and the rules that hit them; values and levels only with ``show_values``."""
+def build_levels_table(problem: Problem, show_values: bool, most: int = 20) -> RichTable:
+    """Return a terminal table of sensitive cells and their rules; with ``show_values`` also the levels."""
     levels, table = problem.levels, problem.table
     headings = ("value", "lower level", "upper level", "sliding level") if show_values else ()
-    shown = _new_table(None, ("cell", "rules"), headings)
+    shown = _make_table(None, ("cell", "rules"), headings)
     for cell in problem.sensitive[:most].tolist():
         row = [table.name(cell), "; ".join(levels.why(cell))]
         if show_values:
@@ -153,9 +157,9 @@ def levels_table(problem: Problem, show_values: bool, most: int = 20) -> RichTab
     return shown
 
 
-def intervals_table(deduction: Deduction, most: int = 60) -> RichTable:
-    """Return the interval that an outsider deduces for each hidden cell."""
-    table = _new_table("what an outsider can deduce", ["cell"], ("from", "to"))
+def build_intervals_table(deduction: Deduction, most: int = 60) -> RichTable:
+    """Return a terminal table of the interval that an outsider deduces for each hidden cell."""
+    table = _make_table("what an outsider can deduce", ["cell"], ("from", "to"))
     rows = zip(deduction.cells.tolist(), deduction.low.tolist(), deduction.high.tolist(), strict=True)
     for cell, low, high in islice(rows, most):
         table.add_row(Text(deduction.structure.name(cell)), _format_bound(low), _format_bound(high))
@@ -170,8 +174,8 @@ def _format_bound(number: float) -> str:
     return f"{number:,.12g}" if np.isfinite(number) else "unbounded"
 
 
-def figures_table(figures: Mapping[str, Any]) -> RichTable:
-    """Return the figures of a protected table, one per line."""
+def build_figures_table(figures: Mapping[str, Any]) -> RichTable:
+    """Return a terminal table of the figures of a protected table (loss, bound, ...), one per line."""
     table = RichTable(show_header=False, box=None)
     table.add_column(style="dim")
     table.add_column()
@@ -182,9 +186,9 @@ def figures_table(figures: Mapping[str, Any]) -> RichTable:
     return table
 
 
-def options_table(method: str, options: Sequence[Option], about: Sequence[str] = ()) -> Group:
-    """Return the options of a method with their defaults, under some sentences about it."""
-    table = _new_table(f"options of {method}", ("option", "default", "meaning"))
+def build_options_table(method: str, options: Sequence[Option], about: Sequence[str] = ()) -> Group:
+    """Return a terminal table of a method's options and their defaults, below sentences about it."""
+    table = _make_table(f"options of {method}", ("option", "default", "meaning"))
     for option in options:
         table.add_row(*(Text(word) for word in (option.name, str(option.default), option.help)))
     return Group(*map(Text, about), table)
@@ -205,8 +209,8 @@ class ComparisonRow:
         return self.audit.release.outcome if self.audit is not None else None
 
 
-def comparison_table(rows: Sequence[ComparisonRow], width: int) -> Group:
-    """Return releases of one table side by side: one row each, the measures across.
+def build_comparison_table(rows: Sequence[ComparisonRow], width: int) -> Group:
+    """Return a terminal table that compares releases of one table: one row each, the measures across.
 
     Where the table is wider than ``width`` it goes on below, under the same names. Then follows how to read
     it, and why some have no release.
@@ -234,12 +238,12 @@ def _format_verdict(row: ComparisonRow) -> Text:
 def _format_entry(measure: Measure, row: ComparisonRow, wins: bool) -> str:
     if measure.key == "gap" and row.error is not None and row.status is not None:
         return row.status.value
-    text = measure.text(row.numbers[measure.key], row.outcome)
+    text = measure.format(row.numbers[measure.key], row.outcome)
     return f"★ {text}" if wins else text
 
 
 def _split_table(names: Sequence[str], columns: dict[str, list[Text]], width: int) -> Iterator[RichTable]:
-    """Yield tables of as many columns beside the names as fit."""
+    """Yield the terminal tables of a comparison, each with as many columns beside the names as fit."""
     room = width - 1 - FRAME - min(WIDEST_NAME, max(map(len, ("release", *names))))
     table, left = _start_table(), room
     for head, texts in columns.items():

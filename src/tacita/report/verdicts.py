@@ -43,14 +43,14 @@ SAFE, NOT_SAFE, UNCHECKED = (
 
 
 def find_tone(audit: Audit) -> Tone:
-    """Return how the verdict of an audit is shown; an audit without sensitive cells is not called safe."""
+    """Return sign and word by which reports show a verdict; on no sensitive cells it is not called safe."""
     if not len(audit.problem.levels):
         return UNCHECKED
     return SAFE if audit.safe else NOT_SAFE
 
 
-def verdict_key(findings: Iterable[Finding]) -> str:
-    """Return what the words of these verdicts mean, in one line, the worst first."""
+def explain_verdicts(findings: Iterable[Finding]) -> str:
+    """Return the report's key to these verdicts: one line on what their words mean, the worst first."""
     bits = 0
     for finding in findings:
         bits |= finding.bits

@@ -41,7 +41,7 @@ Trees = Mapping[str, Hierarchy | Found]
 def compile_problem(
     specification: Specification, given: Table | Problem | Statement | None = None
 ) -> Problem:
-    """Return the problem of a specification; see :meth:`Specification.problem`."""
+    """Return the problem that a specification and its files state; see :meth:`Specification.problem`."""
     found = compile_case(specification, given)
     if isinstance(found, Problem):
         return found
@@ -70,7 +70,7 @@ def compile_case(
     if rule is None:
         return table
     protect = specification.protect
-    stays = [] if stated is None else _find_published(stated, rule)
+    stays = [] if stated is None else _find_must_publish(stated, rule)
     cost = stated.costs if isinstance(stated, Statement) else "value" if stated is None else stated.cost
     return Problem(
         table,
@@ -113,27 +113,30 @@ def _read_published(specification: Specification, table: Table) -> list[Release]
 
 
 def read_data(specification: Specification) -> Table:
-    """Return the table of a specification, or all linked tables as one."""
+    """Return the table that the files of a specification hold, or all linked tables as one."""
     trees = _read_hierarchies(specification)
     if specification.table is not None:
-        read = _read(specification, specification.table, None, trees)
+        read = _read_source(specification, specification.table, None, trees)
         return read.table if isinstance(read, Problem) else read
-    named = {name: _read(specification, source, name, trees) for name, source in specification.tables.items()}
+    named = {
+        name: _read_source(specification, source, name, trees)
+        for name, source in specification.tables.items()
+    }
     return link({name: t.table if isinstance(t, Problem) else t for name, t in named.items()})
 
 
 def _read_all(specification: Specification, *, stating: bool = False) -> Problem | Table:
-    """Return the table, or all linked ones, with what their files state, which microdata do not.
+    """Return a specification's table, or all linked ones as one, with what their files state of cells.
 
-    Of a single table it is read only if a rule, or the file itself, says what is sensitive, or ``stating``.
+    Microdata state nothing; of a single table it is read only with a rule, a status, or ``stating``.
     """
     trees = _read_hierarchies(specification)
     if specification.table is not None:
-        return _read(specification, specification.table, None, trees, stating)
+        return _read_source(specification, specification.table, None, trees, stating)
     if not specification.tables:
         raise InputError("there is no table", remedy="name its file or microdata, or give the table itself")
     named = {
-        name: _read(specification, source, name, trees, stating=True)
+        name: _read_source(specification, source, name, trees, stating=True)
         for name, source in specification.tables.items()
     }
     tables = {name: part for name, part in named.items() if isinstance(part, Table)}
@@ -147,7 +150,7 @@ def _read_all(specification: Specification, *, stating: bool = False) -> Problem
 def compile_rule(
     specification: Specification, given: Table | Problem | Statement, *, linked: bool = False
 ) -> Rule | Levels | None:
-    """Return everything that makes a cell sensitive; levels, where that is only what a file states.
+    """Return the rule of a specification for what is sensitive; levels if only a file says so; or None.
 
     Parameters
     ----------
@@ -197,7 +200,7 @@ def _build_attackers(
 def _build_outsider(
     specification: Specification, table: Table, stated: Problem | Statement | None
 ) -> Outsider:
-    """Return what everyone knows: as specified, or else as the file states, or else what is usual."""
+    """Return the outsider with bounds as specified, or else as the file states, or else the usual ones."""
     known = specification.attackers
     if isinstance(stated, Problem):
         beforehand: Outsider | None = stated.outsider_beforehand
@@ -219,10 +222,10 @@ def _read_hierarchy(specification: Specification, given: str | Classification) -
     return read_hierarchy(specification.folder / tree.file, tree.total, tree.lead)
 
 
-def _read(
+def _read_source(
     specification: Specification, source: Source, name: str | None, trees: Trees, stating: bool = False
 ) -> Problem | Table:
-    """Return a table; with ``stating``, or a rule, also what its file states of the cells."""
+    """Return the table of one specified source; with ``stating`` or a rule, what its file states too."""
     by = _build_dimensions(source.by, trees)
     if source.microdata is not None:
         from tacita.formats.records import tabulate_file
@@ -268,7 +271,7 @@ def _read(
 
 
 def _find_trees(specification: Specification, source: Source, trees: Trees) -> dict[str, list[Any]]:
-    """Return classifications by dimension; a file that names no total is read with that of its dimension."""
+    """Return a specified source's classifications per dimension; files without a total as their paths."""
     found: dict[str, list[Any]] = {}
     for column, names in source.hierarchies.items():
         listed = (names,) if isinstance(names, str) else names
@@ -283,7 +286,7 @@ def _find_trees(specification: Specification, source: Source, trees: Trees) -> d
 
 
 def _build_dimensions(by: Any, trees: Trees) -> dict[str, Any] | None:
-    """Return the dimensions with hierarchies in the place of their names; other words are codes of totals."""
+    """Return specified dimensions with hierarchies for their names; other words are codes of totals."""
     if by is None:
         return None
     if not isinstance(by, Mapping):
@@ -305,8 +308,8 @@ def _refuse_unknown(where: str, names: Sequence[str], trees: Trees) -> None:
         )
 
 
-def _find_published(stated: Problem | Statement, rule: Rule | Levels) -> list[int]:
-    """Return cells that the file wants to be published, as far as no rule makes them sensitive."""
+def _find_must_publish(stated: Problem | Statement, rule: Rule | Levels) -> list[int]:
+    """Return the cells that a specification's file wants published and no rule makes sensitive."""
     levels = rule if isinstance(rule, Levels) else rule.levels(stated.table)
     cells: list[int] = np.flatnonzero(stated.must_publish & ~levels.sensitive).tolist()
     return cells

@@ -12,7 +12,7 @@ EXEMPT = "exempt cells"
 
 
 def find_differences(one: Problem, other: Problem, named: bool = True) -> list[str]:
-    """Return in what two problems on equally ordered cells differ, in words; nothing if they ask the same.
+    """Return in words what differs between a problem and that of its saved project; nothing if equal.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def find_differences(one: Problem, other: Problem, named: bool = True) -> list[s
 
 
 def _are_same_insiders(one: Insider, other: Insider) -> bool:
-    """Return whether two know the same, and attack the same cells at the same levels."""
+    """Return whether insiders of two projects know the same and attack the same cells at equal levels."""
     (targets, levels), (other_targets, other_levels) = one.own_targets(), other.own_targets()
     return (
         one.name == other.name

@@ -18,8 +18,8 @@ HELD |= dict.fromkeys(("xlsx", "parquet", "jj"), HELD["csv"])
 
 
 def note_left_out(problem: Problem, rules: Rules, ending: str) -> tuple[str, ...]:
-    """Return a note on what files of a format do not hold of a problem, by name and number; none if they hold
-    everything.
+    """Return a note on what of a specified problem the files of a format cannot hold, by name and number;
+    none if they hold everything.
 
     ``rules`` are those of its specification.
     """

@@ -55,7 +55,7 @@ def load_project(path: str | os.PathLike[str]) -> Specification:
     except ValueError as error:
         raise FormatError(f"this is not TOML: {error}", place=path) from None
     try:
-        found = _parse(content)
+        found = _parse_content(content)
         if not found.sources:
             raise FormatError(_describe_fault(text, (), ONE_SOURCE, ""), place=path)
     except ValidationError as error:
@@ -67,14 +67,14 @@ def load_project(path: str | os.PathLike[str]) -> Specification:
 
 
 def save_project(specification: Specification, folder: Path, about: str = "") -> Path:
-    """Write ``project.toml`` into a folder, below a line ``about`` it; other folders are named in full."""
+    """Write a specification as ``project.toml`` in a folder, below a line ``about`` it; return its path."""
     folder.mkdir(parents=True, exist_ok=True)
     head = f"# {' '.join(about.split())}\n\n" if about else ""
     return write_text(folder / PROJECT, head + format_toml(_build_sections(specification.at(folder))))
 
 
 def _build_sections(specification: Specification) -> dict[str, dict[str, Any]]:
-    """Return the sections of the project file, with what is not at its default."""
+    """Return the sections of the project file with the keys that are not at their defaults."""
     tables = {"table": specification.table} if specification.table is not None else {}
     tables |= {f"tables.{name}": source for name, source in specification.tables.items()}
     marks = [
@@ -99,7 +99,7 @@ def _build_sections(specification: Specification) -> dict[str, dict[str, Any]]:
 
 
 def _select_changed(section: Any) -> dict[str, Any]:
-    """Return the fields of a section that are not at their defaults."""
+    """Return the fields of a project file's section that are not at their defaults, by name."""
     usual = {each.name: each.default for each in fields(section)}
     values = {name: getattr(section, name) for name in usual}
     return {name: value for name, value in values.items() if value != usual[name] and value != {}}
@@ -120,8 +120,8 @@ class _Mark(BaseModel):
 _MARKS = TypeAdapter(list[_Mark])
 
 
-def _parse(content: Mapping[str, Any]) -> Specification:
-    """Return the content of a file as a specification."""
+def _parse_content(content: Mapping[str, Any]) -> Specification:
+    """Return the specification that the parsed TOML of a project file states."""
     rules = content.get("rules")
     if isinstance(rules, dict) and "sensitive" in rules:
         try:
@@ -153,7 +153,7 @@ def _describe_fault(text: str, loc: tuple[int | str, ...], message: str, kind: s
 
 
 def _list_known_keys(section: Sequence[str]) -> list[str]:
-    """Return the keys of a section; what has a folder of its own is none of the file."""
+    """Return the keys that a section of a project file may have; of the whole file, its sections."""
     names = {"tables": "Source", "table": "Source", "hierarchies": "Classification", "protect": "Protection"}
     kinds: dict[str, Any] = {kind.__name__: kind for kind in Section.__subclasses__()}
     kind = kinds.get(names.get(section[0], section[0].capitalize())) if section else None
@@ -161,7 +161,7 @@ def _list_known_keys(section: Sequence[str]) -> list[str]:
 
 
 def _find_line(text: str, keys: Sequence[str]) -> int | None:
-    """Return the line of a key, or else of the nearest section above it."""
+    """Return the line number of a key in a project file, or else of the nearest section above it."""
     section: list[str] = []
     best: tuple[int, int | None] = (0, None)
     for number, line in enumerate(text.splitlines(), start=1):

@@ -28,7 +28,7 @@ LEVELS = {"lpl": "lower", "upl": "upper", "spl": "sliding", "protection": "prote
 
 
 def find_cell(table: Table, codes: Mapping[str, str], where: str) -> int:
-    """Return the position of a cell; errors name the list that it stands in."""
+    """Return the position of a cell that a project lists by codes; errors name the list it stands in."""
     dimensions = table.structure.dimensions
     try:
         if table.structure.labels or any(name not in {d.name for d in dimensions} for name in codes):
@@ -39,7 +39,7 @@ def find_cell(table: Table, codes: Mapping[str, str], where: str) -> int:
 
 
 def find_cells(table: Table, cells: Sequence[Mapping[str, str]], where: str) -> list[int]:
-    """Return the positions of many cells; errors name the list that they stand in."""
+    """Return the positions of cells that a project lists by codes; errors name the list they stand in."""
     structure = table.structure
     names = {dimension.name for dimension in structure.dimensions}
     if structure.labels or not all(names.issuperset(cell) for cell in cells):
@@ -57,7 +57,7 @@ def find_cells(table: Table, cells: Sequence[Mapping[str, str]], where: str) -> 
 
 
 def build_marks(table: Table, entries: Sequence[SensitiveCell]) -> list[Rule]:
-    """Return what is sensitive by hand, cells with equal levels together.
+    """Return the rules for cells that a project marks as sensitive by hand, one for equal levels.
 
     A mark is a decision on each of its cells, which whoever opens the project can take back. One that names
     its percentage states levels of cells, as a file does that leaves them empty.
@@ -76,7 +76,7 @@ def build_marks(table: Table, entries: Sequence[SensitiveCell]) -> list[Rule]:
 def list_marked_cells(
     table: Table, marks: Sequence[Marked], by_number: bool, *, percent: bool = False
 ) -> list[SensitiveCell]:
-    """Return marks cell by cell; with ``percent`` also percentages that are the usual ones."""
+    """Return marks as entries of a project file, one per cell; with ``percent`` usual percentages too."""
     entries = []
     for mark in marks:
         amounts = (mark.lower, mark.upper, mark.sliding)
@@ -94,7 +94,7 @@ def list_marked_cells(
 
 
 def list_codes(table: Table, marked: Mask, by_number: bool) -> list[dict[str, str]]:
-    """Return cells by their codes; with ``by_number`` as a JJ file calls them."""
+    """Return cells as a project file lists them: by their codes, or ``by_number`` as in a JJ file."""
     cells = np.flatnonzero(marked).tolist()
     if by_number:
         numbers = number_cells(table.structure)
@@ -103,7 +103,7 @@ def list_codes(table: Table, marked: Mask, by_number: bool) -> list[dict[str, st
 
 
 def name_cells(table: Table, places: Iterable[int]) -> list[dict[str, str]]:
-    """Return the cells at some positions by their codes, or by their labels."""
+    """Return the cells at some positions as a project file names them: by their codes or labels."""
     structure = table.structure
     if structure.labels:
         return [{"cell": structure.labels[cell]} for cell in places]
@@ -112,5 +112,5 @@ def name_cells(table: Table, places: Iterable[int]) -> list[dict[str, str]]:
 
 
 def to_toml_number(number: Number) -> int | float:
-    """Return a number as TOML writes it."""
+    """Return a number as a project file writes it: an integer if it is one, else a float."""
     return int(number) if number == int(number) else float(number)

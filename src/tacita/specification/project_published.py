@@ -22,14 +22,14 @@ from tacita.verify import LABELS, RELEASE
 
 
 def can_name_releases(table: Table) -> bool:
-    """Return whether columns of codes and columns of a release can stand in one file."""
+    """Return whether a project can keep earlier releases: no dimension is named like their columns."""
     return not {d.name for d in table.structure.dimensions} & {*RELEASE, *LABELS, "table"}
 
 
 def write_published(
     problem: Problem, table: Table, folder: Path, free_name: Callable[[str], str]
 ) -> tuple[list[Path], Published]:
-    """Write what each earlier release says of the cells; return the files and what names them.
+    """Write a project's earlier releases as files of intervals; return these and section ``[published]``.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def write_published(
 
 
 def _to_windows(table: Table, release: Release, named: Table) -> Release:
-    """Return the windows of a release as a release of ``named``, whose cells are those of the table."""
+    """Return an earlier release as intervals of the cells of ``named``, the table of the project."""
     low, high = find_shared_windows(table, release)
     silent = (low <= -UNBOUNDED) & (high >= UNBOUNDED)
     marks = np.where(silent, Mark.SUPPRESSED, Mark.INTERVAL).astype(np.uint8)

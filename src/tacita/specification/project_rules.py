@@ -60,7 +60,7 @@ class SplitRequirement:
     protection: float = USUAL_PERCENT
 
     def to_rules(self, table: Table, by_number: bool) -> Rules:
-        """Return the section of a specification for them."""
+        """Return the section ``[rules]`` of a project for what makes its cells sensitive."""
         marks = list_marked_cells(table, self.marks, by_number)
         marks += list_marked_cells(table, self.shares, by_number, percent=True)
         return Rules(
@@ -73,7 +73,7 @@ class SplitRequirement:
 
 
 def find_written_rules(problem: Problem) -> tuple[Rule, ...]:
-    """Return the parts of a problem's rule that have a written form, and are no decisions on single cells."""
+    """Return the rules of a problem that a project can write as text; marks on single cells are none."""
     return tuple(
         part
         for part in _split_rule(problem)[0]
@@ -82,7 +82,7 @@ def find_written_rules(problem: Problem) -> tuple[Rule, ...]:
 
 
 def _split_rule(problem: Problem) -> tuple[tuple[Rule, ...], Mask]:
-    """Return what ``|`` joins in the rule of a problem, and the cells that are exempt from it.
+    """Return the rules of a problem that ``|`` joins in its project, and a mask of the exempt cells.
 
     A problem that was made in Python has no specification: its rule is what the user specified.
     """
@@ -91,8 +91,8 @@ def _split_rule(problem: Problem) -> tuple[tuple[Rule, ...], Mask]:
 
 
 def select_writable(rules: Sequence[Rule], *, codes: bool) -> tuple[Rule, ...]:
-    """Return the rules that can stand beside a file of cells, in which cells go by ``codes`` or not, and
-    which need not have the columns that a rule names.
+    """Return the rules that a project can hold beside its file of cells, in which cells go by ``codes`` or
+    not, and which need not have the columns that a rule names.
     """
     return tuple(
         rule
@@ -103,7 +103,7 @@ def select_writable(rules: Sequence[Rule], *, codes: bool) -> tuple[Rule, ...]:
 
 
 def select_equivalent(rules: Sequence[Rule], table: Table, again: Table) -> tuple[Rule, ...]:
-    """Return the rules that give the same levels for a table as it is read ``again`` from files."""
+    """Return the rules that give equal levels on a table as it is read ``again`` from a saved project."""
     return tuple(rule for rule in rules if _is_equivalent(rule, table, again))
 
 
@@ -124,7 +124,7 @@ def split_requirement(
     codes: bool,
     as_percentages: bool,
 ) -> SplitRequirement:
-    """Return the parts of what makes cells of a problem sensitive.
+    """Return what makes cells of a problem sensitive, split into what a project and its files hold.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def _restrict_mark(chosen: Mask, mark: Marked, table: Table) -> Marked:
 
 
 def _limit_levels(levels: Levels, problem: Problem, exempt: Mask) -> Levels:
-    """Return the levels, those of ``exempt`` cells no larger than everyone's bounds allow."""
+    """Return levels for a project's file of cells, those of ``exempt`` cells within everyone's bounds."""
     values, known = problem.table.units, problem.outsider_beforehand
     below = np.minimum(values - known.lower, UNBOUNDED // 2)
     above = np.minimum(known.upper - values, UNBOUNDED // 2)
@@ -193,7 +193,7 @@ def _limit_levels(levels: Levels, problem: Problem, exempt: Mask) -> Levels:
 def _split_percentages(
     levels: Levels, problem: Problem, exempt: Mask, *, empty: bool
 ) -> tuple[Levels, Mask, float, tuple[Marked, ...]]:
-    """Return levels that a file of cells holds, cells where it leaves them ``empty`` if it can, the
+    """Return levels that a project's file of cells holds, cells where it leaves them ``empty`` if it can, the
     percentage that stands for these, and cells of which another percentage is asked for, none of which is
     exempt.
     """
@@ -227,7 +227,7 @@ def _split_percentages(
 
 
 def _group_by_percent(levels: Levels) -> Iterator[tuple[tuple[Number, Number], Mask]]:
-    """Yield each percentage that levels have, with its cells."""
+    """Yield each percentage of the value that levels have in a project, with a mask of its cells."""
     for percent in dict.fromkeys(reason.percent for reason in levels.reasons):
         if percent is not None:
             hit = np.zeros_like(levels.sensitive)
@@ -237,6 +237,6 @@ def _group_by_percent(levels: Levels) -> Iterator[tuple[tuple[Number, Number], M
 
 
 def _find_consents(rules: Sequence[Rule]) -> tuple[str, ...]:
-    """Return who consented to every rule on contributors; consents to single rules stand in these."""
+    """Return the contributors who consented to every rule of a project; ``waived`` lists them."""
     consents = {rule.waivers for rule in rules if isinstance(rule, ContributorRule)}
     return tuple(sorted(consents.pop())) if len(consents) == 1 else ()

@@ -70,7 +70,7 @@ def write_project(
     output: str | None = None,
     specification: Specification | None = None,
 ) -> Written:
-    """Write ``project.toml`` and the files it names into a folder.
+    """Write a problem as ``project.toml`` and the files it names; return their paths, and notes on them.
 
     A problem that was specified by a :class:`Specification` alone is written by its method ``save``.
 
@@ -94,7 +94,7 @@ def write_project(
     """
     chosen = make_method(method, options)
     waived = None if specification is None else specification.rules.waived
-    effort = {"method": method, "options": _changed_options(method, options or {}), "seed": seed}
+    effort = {"method": method, "options": _select_changed_options(method, options or {}), "seed": seed}
     specification = (specification or Specification()).replace(
         protect={**effort, "time_limit": time_limit}, output=Output(output, tuple(formats))
     )
@@ -103,7 +103,7 @@ def write_project(
         try:
             with open_file_set(folder) as drafted:
                 _draft_on_microdata(problem, specification, drafted.make_folder())
-                _refuse_difference(problem, chosen, drafted.make_folder(), named=True)
+                _read_back(problem, chosen, drafted.make_folder(), named=True)
                 return Written(drafted.move_into_place(), drafted.notes)
         except TacitaError as error:
             notes.append(
@@ -115,7 +115,7 @@ def write_project(
         try:
             with open_file_set(folder) as drafted:
                 files, more = _draft_table(problem, sensitive, specification, drafted.make_folder())
-                again = _refuse_difference(
+                again = _read_back(
                     problem,
                     chosen,
                     drafted.make_folder(),
@@ -139,8 +139,8 @@ def write_project(
 def _list_attempts(
     problem: Problem, specification: Specification, folder: Path, waived: Sequence[str] | None
 ) -> Iterator[tuple[SplitRequirement, str, bool]]:
-    """Yield what makes cells sensitive as it was specified, and in plainer forms in case this does not give
-    the same problem; each with a note on what is lost, and whether it is the last.
+    """Yield what a project is to say of sensitive cells as it was specified, and in plainer forms in case
+    this does not give the same problem; each with a note on what is lost, and whether it is the last.
 
     Rules become levels one by one, as the files do not serve them. Decisions on cells stay what they are.
     """
@@ -184,8 +184,8 @@ def _note_left_out(worded: Sequence[Rule], kept: Sequence[Rule]) -> str:
     return f"rules are left out, and what they hit is marked in the table instead: {named}" if named else ""
 
 
-def _changed_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are not at their defaults, as a project file writes them."""
+def _select_changed_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the method's options that are not at their defaults, as a project file writes them."""
     usual = {option.name: option.default for option in options_of(method)}
     return {
         name: "none" if value is None else value
@@ -197,13 +197,13 @@ def _changed_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
 def _add_decisions(
     specification: Specification, problem: Problem, stays: Mask, by_number: bool
 ) -> Protection:
-    """Return the protection with cells that must stay and must go."""
+    """Return section ``[protect]`` of a project with the cells that must be published or hidden."""
     stay, go = (list_codes(problem.table, cells, by_number) for cells in (stays, problem.must_hide))
     return replace(specification.protect, must_publish=tuple(stay), must_hide=tuple(go))
 
 
 def _draft_on_microdata(problem: Problem, specification: Specification, folder: Path) -> None:
-    """Write the files of a problem on the microdata that a specification names."""
+    """Write the project of a problem that stays on the microdata which its specification names."""
     _, published = write_published(problem, problem.table, folder, _make_namer(set()))
     protect = _add_decisions(specification, problem, problem.must_publish, by_number=False)
     save_project(replace(specification.at(folder), published=published, protect=protect), folder)
@@ -212,7 +212,7 @@ def _draft_on_microdata(problem: Problem, specification: Specification, folder: 
 def _draft_table(
     problem: Problem, sensitive: SplitRequirement, specification: Specification, folder: Path
 ) -> tuple[list[Path], list[str]]:
-    """Write the files of a problem that stands for itself; return them, and what they cannot hold."""
+    """Write a project with its table in files beside it; return these, and notes on what they lack."""
     table, notes = _strip_table(problem.table)
     by_number = not _has_codes(table)
     # A cell has one status: what is exempt though marked, and must be published, the project lists.
@@ -290,17 +290,17 @@ def _draft_table(
 
 
 def _has_cost(cost: str | None, table: Table) -> bool:
-    """Return whether the words for a cost hold for the file of cells, too."""
+    """Return whether a project's file of cells has what the cost names: a usual word, or a column."""
     return cost in COSTS or (_has_codes(table) and cost in list_further_columns(table))
 
 
 def _has_codes(table: Table) -> bool:
-    """Return whether the cells can be listed by their codes, one table in one file."""
+    """Return whether a project can list the table's cells by their codes: one table with dimensions."""
     return bool(table.structure.dimensions) and len(table.structure.parts) <= 1
 
 
 def _strip_table(table: Table) -> tuple[Table, list[str]]:
-    """Return the table without who contributed and shares of absolute values, and a note on that."""
+    """Return the table as a project can write it, without who contributed, and a note on that."""
     notes = []
     contributions = table.contributions
     if contributions is not None and not np.array_equal(contributions.sums, table.units):
@@ -314,7 +314,7 @@ def _strip_table(table: Table) -> tuple[Table, list[str]]:
 
 
 def _number_cells(problem: Problem, path: Path) -> Problem:
-    """Return the problem on the cells as a JJ file calls them."""
+    """Return the problem on the cells as the JJ file of its project calls them."""
     from tacita.formats.jj import read_jj
 
     table = read_jj(path, decimals=problem.table.decimals, counts=problem.table.integer).table
@@ -324,7 +324,7 @@ def _number_cells(problem: Problem, path: Path) -> Problem:
 def _write_classifications(
     table: Table, folder: Path
 ) -> tuple[dict[str, Any], dict[str, Classification], list[Path]]:
-    """Return ``by``, the hierarchies of the project file, and the files of those that it does not list."""
+    """Write a project's longer classifications as files; return ``by``, all classifications, the files."""
     by: dict[str, Any] = {}
     hierarchies: dict[str, Classification] = {}
     written: list[Path] = []
@@ -343,7 +343,7 @@ def _write_classifications(
 
 
 def _make_namer(taken: set[str]) -> Callable[[str], str]:
-    """Return a function that makes a new name of each one that is wanted."""
+    """Return a function that makes of a wanted name one that no file of a project's folder has yet."""
 
     def free(wanted: str) -> str:
         taken.add(name := _choose_name(wanted, taken))
@@ -353,17 +353,17 @@ def _make_namer(taken: set[str]) -> Callable[[str], str]:
 
 
 def _choose_name(wanted: str, taken: set[str]) -> str:
-    """Return a name for a file, which differs from others also where files have no capitals."""
+    """Return an unused name for a file saved beside a project, unique even where case is ignored."""
     plain = re.sub(r"[^\w-]+", "_", wanted).strip("_") or "codes"
     lowered = {name.lower() for name in taken}
     candidates = (plain, *(f"{plain}-{k}" for k in range(2, len(taken) + 3)))
     return next(name for name in candidates if name.lower() not in lowered)
 
 
-def _refuse_difference(
+def _read_back(
     problem: Problem, method: Method, folder: Path, *, named: bool, but: str | None = None
 ) -> Problem:
-    """Return the problem as it is read back; refuse one that differs in anything ``but`` this."""
+    """Return the problem of a drafted project as it is read back; refuse differences ``but`` this one."""
     project = load_project(folder / "project.toml")
     again = project.problem()
     differing = [what for what in find_differences(problem, again, named) if what != but]

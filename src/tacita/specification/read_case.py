@@ -72,7 +72,7 @@ def read_case(
     rule: Rule | str | None = None,
     **options: Unpack[CaseKeywords],
 ) -> Problem | Table:
-    """Return the problem that a file states, or its table where nothing says what is sensitive.
+    """Return the problem of a project or file of cells, or its table where nothing says what is sensitive.
 
     A project takes no options: it specifies all of this itself.
 

@@ -43,7 +43,7 @@ class RunOptions(TypedDict, total=False):
 
 
 def write_script(folder: Path, *, method: str, **run: Unpack[RunOptions]) -> Path:
-    """Write ``repeat.py`` beside the ``project.toml`` of the same run; see
+    """Write the Python script ``repeat.py`` of a run beside its ``project.toml``; see
     :func:`~tacita.specification.project_write.write_project`.
 
     The script gives the same release if it has the seed of what was drawn at random, unless time ended the

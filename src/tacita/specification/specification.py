@@ -48,14 +48,14 @@ class Section:
         for name, value in vars(self).items():
             # Options are the method's own, which may tell lists from tuples.
             if name != "options":
-                object.__setattr__(self, name, _frozen(value))
+                object.__setattr__(self, name, _freeze(value))
 
 
-def _frozen(value: Any) -> Any:
-    """Return lists as tuples, also inside mappings and lists."""
+def _freeze(value: Any) -> Any:
+    """Return a value in a specification with tuples for lists, also inside mappings and lists."""
     if isinstance(value, Mapping):
-        return {name: _frozen(each) for name, each in value.items()}
-    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+        return {name: _freeze(each) for name, each in value.items()}
+    return tuple(map(_freeze, value)) if isinstance(value, list | tuple) else value
 
 
 def _refuse_other(word: str, known: Sequence[str], what: str) -> None:
@@ -128,7 +128,7 @@ class Source(Section, ReadOptions):
 
     @property
     def path(self) -> str:
-        """The file of cells or of records."""
+        """The path of the file of cells or of microdata that the specification names."""
         return self.file or self.microdata or ""
 
 
@@ -185,13 +185,13 @@ class Rules(Section):
 
     @property
     def alternatives(self) -> tuple[str, ...]:
-        """The written rules that ``|`` joins in ``rule``; one inside quotation marks joins nothing."""
+        """The texts of the specified rules that ``|`` joins; one inside quotation marks joins nothing."""
         parts = re.findall(r"""(?:[^|"']|"[^"]*"|'[^']*'|["'])+""", self.rule or "")
         return tuple(part.strip() for part in parts if part.strip())
 
     @property
     def says_what_is_sensitive(self) -> bool:
-        """Whether files need not."""
+        """Whether the specification says which cells are sensitive, so that files need not."""
         return self.rule is not None or bool(self.sensitive)
 
 
@@ -250,7 +250,7 @@ class Published(Section):
 
     @property
     def releases(self) -> list[Earlier]:
-        """All of them, with how to read them."""
+        """The earlier releases that the specification names, each with how to read its file."""
         return [Earlier(one) if isinstance(one, str) else one for one in self.files]
 
 
@@ -354,7 +354,7 @@ class Specification(Section):
         return found if rule is None else replace(found, rules=replace(found.rules, rule=rule))
 
     def replace(self, **changes: Any) -> Specification:
-        """Return a copy with other sections; a dictionary changes single fields of a section."""
+        """Return a copy of the specification with other sections; a dictionary changes fields of one."""
         for name, change in changes.items():
             section = getattr(self, name, None)
             if isinstance(change, Mapping) and isinstance(section, Section):
@@ -362,7 +362,7 @@ class Specification(Section):
         return replace(self, **changes)
 
     def reading(self, read: ReadOptions) -> Specification:
-        """Return a copy whose table is read with these options, as far as they are given."""
+        """Return a copy of the specification whose table is read with those options that are given."""
         given = read.given
         if not given:
             return self
@@ -385,11 +385,11 @@ class Specification(Section):
         return replace(self, table=replace(self.table, **given), hierarchies=hierarchies)
 
     def name(self, path: Path) -> str:
-        """Return how a path that is relative to the working folder is named here."""
+        """Return how the specification names a path that is relative to the working folder."""
         return os.fspath(path) if self.folder == Path() else os.path.abspath(path)
 
     def at(self, folder: Path) -> Specification:
-        """Return a copy in another folder, whose paths are absolute where they were relative."""
+        """Return a copy of the specification for another folder, relative paths made absolute."""
         if folder.resolve() == self.folder.resolve():
             return replace(self, folder=folder)
 
@@ -418,12 +418,12 @@ class Specification(Section):
 
     @property
     def sources(self) -> list[Source]:
-        """The sources of all tables."""
+        """The sources of all tables of the specification: files of cells, or microdata."""
         return [self.table] if self.table is not None else list(self.tables.values())
 
     @property
     def files(self) -> list[Path]:
-        """Every file that it names."""
+        """The paths of all files that the specification names."""
         found = (self.folder / FOUND).exists()
         return [self.folder / name for name in self._named() if found or name != FOUND]
 
@@ -436,7 +436,7 @@ class Specification(Section):
         yield from (release.file for release in self.published.releases)
 
     def read(self) -> Statement:
-        """Return the table, or all linked tables as one, with everything that files state of its cells.
+        """Return the specification's table, or linked ones as one, and all that files state of its cells.
 
         ``problem(read())`` is the problem; where nothing says what is sensitive, one without sensitive cells.
         """
@@ -445,7 +445,7 @@ class Specification(Section):
         return read_statement(self)
 
     def problem(self, given: Table | Problem | Statement | None = None) -> Problem:
-        """Return the question that the data and this specification ask together.
+        """Return the problem (table, levels, attackers, costs) that data and specification state together.
 
         What a file states of its cells (levels, bounds, costs, cells to be published) holds unless this
         specification says otherwise; a rule can only add to the levels. What the files of linked tables state
@@ -467,13 +467,13 @@ class Specification(Section):
         return compile_problem(self, given)
 
     def case(self) -> Problem | Table:
-        """Return the problem, or the table alone where nothing says what is sensitive."""
+        """Return the specification's problem, or its table where nothing says what is sensitive."""
         from tacita.specification.compile import compile_case
 
         return compile_case(self)
 
     def data(self) -> Table:
-        """Return the table, or all linked tables as one."""
+        """Return the table of the specification, or all its linked tables as one."""
         from tacita.specification.compile import read_data
 
         return read_data(self)

@@ -31,7 +31,7 @@ class Statement:
     ----------
     levels
         Amounts. Levels in percent of the value are zero here, and a reason names the percentage; see
-        :func:`tacita.rules.protection.amounts_in`.
+        :func:`tacita.rules.protection.drop_percentages`.
     outsider
         What everyone knows of each cell; None: what is usual.
     cost
@@ -54,7 +54,7 @@ class Statement:
 
     @classmethod
     def of(cls, found: Table | Problem) -> Statement:
-        """Return what a reader found: a table alone, or a problem whose levels its file states."""
+        """Return the statement of a specification's files: a table alone, or a problem with its levels."""
         if isinstance(found, Table):
             return cls(found, Levels.none(len(found)), np.zeros(len(found), dtype=bool))
         table, everyone = found.table, found.outsider_beforehand
@@ -71,18 +71,18 @@ class Statement:
         )
 
     def levels_against(self, everyone: Outsider) -> Levels:
-        """Return the levels: amounts as they are, and percentages of the values where these bounds hold."""
+        """Return the levels that files state as amounts; percentages of the value keep to these bounds."""
         return add_percentages(self.levels, self.table, everyone)
 
     @property
     def costs(self) -> Floats | str:
-        """The cost of each cell, or the word for all of them."""
+        """The cost of hiding each cell that files state, or the word ``value`` if they state none."""
         if self.cost is None:
             return "value"
         return np.where(np.isnan(self.cost), np.abs(self.table.values), self.cost)
 
     def with_table(self, table: Table, places: Cells) -> Statement:
-        """Return the same of a changed table, whose cells stand in other ``places`` (-1: removed).
+        """Return what files stated, on a changed table whose cells are in other ``places`` (-1: removed).
 
         Of new cells nothing is stated. Of cells that became one, what is stated of each holds.
 
@@ -146,7 +146,7 @@ def _move_reason(reason: Reason, places: Cells) -> Reason:
 
 
 def _is_usual(table: Table, everyone: Outsider) -> bool:
-    """Return whether these bounds are assumed of any table: no cell is negative, and any may be large."""
+    """Return whether the bounds that files state are the usual ones: no cell negative, any may be large."""
     if (table.units < 0).any():
         return False
     usual = Outsider.of(table)

@@ -26,7 +26,7 @@ from tacita.core.words import pluralize
 from tacita.methods import make_method
 from tacita.problem.problem import Problem
 from tacita.problem.quality import Lost, compare
-from tacita.report.measures import describe_progress, method_title
+from tacita.report.measures import describe_method, describe_progress
 
 MOST_EVENTS = 2000
 """A chart shows no more; of a longer story every second report is dropped."""
@@ -106,7 +106,7 @@ class Job:
     @property
     def title(self) -> str:
         """``2 · rounding (base 5)``: the number, the method, and what was chosen besides defaults."""
-        return f"{self.number} · {method_title(self.method.name, self.options)}"
+        return f"{self.number} · {describe_method(self.method.name, self.options)}"
 
     @property
     def request(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def measure_run(job: Job) -> Measures:
 
 def format_measure(measure: Measure, value: float, job: Job) -> str:
     """Return a number of a run as it stands in a table."""
-    return measure.text(value, job.release.outcome if job.release is not None else None)
+    return measure.format(value, job.release.outcome if job.release is not None else None)
 
 
 def find_best_runs(measure: Measure, jobs: Sequence[Job], by_run: Mapping[int, Measures]) -> set[int]:

@@ -17,7 +17,7 @@ from tacita.app.screens.export.place_field import PlaceField, busy
 from tacita.app.work.exports import FOLDERS, make_file_name, save_case, zip_files
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
-from tacita.report.measures import method_title
+from tacita.report.measures import describe_method
 
 
 def build(workspace: Workspace) -> None:
@@ -109,5 +109,5 @@ class Saving:
         written = await asyncio.to_thread(save_case, case, target, way, passing=self._workspace.folder)
         if way != "project" or specification.protect.method is None:
             return written.paths, written.notes
-        method = method_title(specification.protect.method, specification.protect.options)
+        method = describe_method(specification.protect.method, specification.protect.options)
         return written.paths, (f"Method: {method}.", *written.notes)

@@ -14,7 +14,7 @@ from tacita.auditing.deduce import Deduction
 from tacita.core.exact import Cells
 from tacita.report.measures import format_number
 from tacita.report.sensitive_cells import SensitiveCell, SensitiveCells
-from tacita.report.verdicts import verdict_key
+from tacita.report.verdicts import explain_verdicts
 
 PER_PAGE = 50
 WORDS = {"Picture", "Against", "Verdict"}
@@ -64,7 +64,7 @@ def build(audit: Audit, intervals: Deduction, go: Callable[[int], None]) -> None
         pages = ui.element("div").classes("strip")
         ui.label(LEGEND).classes("muted")
         if unsafe:
-            ui.label(verdict_key(audit.findings(only_unsafe=True))).classes("muted")
+            ui.label(explain_verdicts(audit.findings(only_unsafe=True))).classes("muted")
 
     def lead(cell: int) -> None:
         if cell in listed.cells:
@@ -72,7 +72,7 @@ def build(audit: Audit, intervals: Deduction, go: Callable[[int], None]) -> None
 
     def show(page: int = 1) -> None:
         few = wanted[0][(page - 1) * PER_PAGE : page * PER_PAGE].tolist()
-        table.content = _write_table([listed.row(cell) for cell in few])
+        table.content = _write_table([listed.build_row(cell) for cell in few])
 
     def choose() -> None:
         cells = listed.cells[listed.unsafe] if only.value else listed.cells

@@ -14,7 +14,7 @@ from tacita.app.work.open_case import DecisionKind
 from tacita.core.errors import TacitaError
 from tacita.core.run import Run
 from tacita.core.words import pluralize
-from tacita.report.interval_picture import interval_svg
+from tacita.report.interval_picture import draw_interval
 
 PAUSE = 0.15
 """Seconds that the focus rests on a cell before its interval is worked out: arrow keys pass over many."""
@@ -133,7 +133,7 @@ class CellPanel:
         waiting.delete()
         with place:
             ui.label(_describe_interval(interval)).classes("number").props("data-testid=cell-deduced")
-            picture = interval_svg(
+            picture = draw_interval(
                 interval.low,
                 interval.high,
                 float(about.value),
