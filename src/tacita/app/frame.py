@@ -36,19 +36,19 @@ class Screen:
 
     @property
     def build(self) -> Callable[[Workspace], None]:
-        """The function that fills the page."""
+        """The function that fills this page of the app with its content."""
         module = importlib.import_module(f"tacita.app.screens.{self.key}.screen")
         builder: Callable[[Workspace], None] = module.build
         return builder
 
     @property
     def style(self) -> Path:
-        """Rules for this screen alone."""
+        """The path of the style sheet for this page of the app alone."""
         return HERE / "screens" / self.key / "screen.css"
 
     @property
     def help(self) -> str:
-        """Help as Markdown."""
+        """The help text of this page of the app, as Markdown."""
         return (HERE / "help" / f"{self.key}.md").read_text(encoding="utf-8")
 
 
@@ -64,13 +64,13 @@ SCREENS = (
 
 
 def register() -> None:
-    """Declare the pages of all screens."""
+    """Declare the pages of all screens of the app to NiceGUI."""
     for screen in SCREENS:
         _declare(screen)
 
 
 def open_screen(key: str) -> None:
-    """Lead the browser to another screen."""
+    """Lead the browser to another page of the app, by the key of its screen."""
     ui.navigate.to(next(screen.path for screen in SCREENS if screen.key == key))
 
 
@@ -118,7 +118,7 @@ def _show_header(screen: Screen, workspace: Workspace, dark: ui.dark_mode) -> No
 
 
 def name_case(case: Case) -> None:
-    """Say in the head of the page which table is open, and how large it is."""
+    """Show in the head of the page which table is open, and how many cells it has."""
     for label in ElementFilter(kind=ui.label, marker=CASE_NAME):
         label.set_text(f"{case.name} · {pluralize(len(case.table), 'cell')}")
         label.props["title"] = label.text
@@ -160,7 +160,7 @@ def _light_name(dark: bool | None) -> str:
 
 
 def _show_help(screen: Screen) -> None:
-    """Show the button for help; its dialog takes the focus, closes with Escape and gives the focus back."""
+    """Add the help dialog to a page: it takes the focus, closes with Escape and gives the focus back."""
     dialog = ui.element("dialog").classes("help").props('id=help aria-label="Help"')
     with dialog:
         # First, so that the dialog opens at its top: the browser scrolls to what it gives the focus.

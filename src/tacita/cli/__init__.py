@@ -86,7 +86,7 @@ class WithoutPandas(MetaPathFinder):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry out one command and return the exit code.
+    """Carry out one command of the command line and return its exit code.
 
     A wrong option is an error like any other: code 1, since 2 means that a table is not safe. Without a verb
     the help is printed.

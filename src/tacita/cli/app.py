@@ -66,7 +66,7 @@ def open_app(
 
 
 def _leave_runs_behind() -> None:
-    """End the process even if a run is deep in a solver: Python itself would wait for it."""
+    """End ``tacita app`` even if a run is deep in a solver: Python itself would wait for it."""
     patience = time.monotonic() + PATIENCE
     while any(thread.name.startswith("tacita-run") for thread in threading.enumerate()):
         if time.monotonic() > patience:

@@ -34,7 +34,7 @@ NOTHING_SENSITIVE = "nothing is sensitive under these rules: nothing was protect
 
 
 def _make_flag(name: str, *flags: str, text: str | None = None, metavar: str | None = None) -> Any:
-    """Return the option that sets a field of ReadOptions, with the help of the field."""
+    """Return the command-line flag that sets a field of ReadOptions, with the help of the field."""
     words = text or ReadOptions.__dataclass_fields__[name].metadata["help"]
     return typer.Option(*flags, help=words, metavar=metavar, rich_help_panel=TABLE)
 
@@ -113,7 +113,7 @@ class CaseFlags:
 
     @property
     def read(self) -> ReadOptions:
-        """How the table is read."""
+        """The options for reading the table that the command-line flags give."""
         trees: dict[str, list[Path]] = {}
         found = []
         for text in self.hierarchy:
@@ -133,7 +133,7 @@ class CaseFlags:
         )
 
     def specify(self, path: Path) -> Specification:
-        """Return the specification of a case, changed by the flags.
+        """Return the specification of a case, changed by the flags of the command line.
 
         Rules of the command line take the place of a project's, and of the consents to them; what a file or
         a project specifies of single cells holds besides. Attackers that are named take the place of others.
@@ -162,7 +162,7 @@ class CaseFlags:
 
 
 def pose_problem(path: Path, flags: CaseFlags, specification: Specification | None = None) -> Problem:
-    """Return the question that a file and the flags ask together; notes on the way go to stderr.
+    """Return the problem that a file and the command-line flags pose together; notes go to stderr.
 
     The ``specification`` is what the flags make of the case, if the caller has it already.
     """
@@ -205,7 +205,7 @@ def _refuse_contributors(path: Path, kinds: Iterable[str]) -> None:
 
 
 def print_table_notes(table: Table) -> None:
-    """Print the warnings of a table, and what was done to it when it was read."""
+    """Print on stderr the warnings of a table, and what was done to it when it was read."""
     print_first_warnings(table.warnings)
     print_notes(*table.notes[:MOST_NOTES])
     if len(table.notes) > MOST_NOTES:
@@ -213,19 +213,19 @@ def print_table_notes(table: Table) -> None:
 
 
 def print_first_warnings(warnings: tuple[str, ...]) -> None:
-    """Print the first warnings, and the number of those that follow."""
+    """Print the first warnings on stderr, and the number of those that follow."""
     print_warnings(*warnings[:MOST_NOTES])
     if len(warnings) > MOST_NOTES:
         print_warnings(f"{len(warnings) - MOST_NOTES:,} more like these")
 
 
 def parse_pairs(given: Iterable[str], option: str) -> dict[str, str]:
-    """Return ``NAME=VALUE`` texts as a mapping."""
+    """Return the ``NAME=VALUE`` texts of a command-line flag as a mapping."""
     return dict(parse_pair(text, f"{option} NAME=VALUE") for text in given)
 
 
 def parse_pair(text: str, usage: str) -> tuple[str, str]:
-    """Return name and value of a text ``NAME=VALUE``."""
+    """Return name and value of a command-line text ``NAME=VALUE``."""
     name, sign, value = text.partition("=")
     if not sign or not name or not value:
         raise InputError(f"'{text}' should be written as {usage}")

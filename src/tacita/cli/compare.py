@@ -105,7 +105,7 @@ def compare(
 def _make_candidate(
     text: str, specification: Specification, effort: Effort, flag: str = "--method"
 ) -> Candidate:
-    """Return ``rounding:base=5,power=2`` as a method, with what a project specifies of it besides."""
+    """Return the method of ``--method rounding:base=5``, with what a project specifies of it besides."""
     from tacita.methods import make_method
 
     name, _, options = text.partition(":")
@@ -131,7 +131,7 @@ def _parse_options(options: str, text: str) -> dict[str, str]:
 
 
 def _build_row(problem: Problem, candidate: Candidate, by: Method | None) -> ComparisonRow:
-    """Return verdict, losses and what an outsider deduces of a release, or why there is none."""
+    """Return a row of ``tacita compare``: verdict and measures of a release, or why there is none."""
     from tacita.auditing.deduce import deduce
     from tacita.problem.quality import compare as lost_by
     from tacita.report.terminal import ComparisonRow
@@ -155,7 +155,7 @@ def _build_row(problem: Problem, candidate: Candidate, by: Method | None) -> Com
 
 
 def _measure(by: Method, problem: Problem, release: Release) -> float:
-    """Return the loss in a method's own measure; NaN where the release shows no number that it needs."""
+    """Return a release's loss by the method of ``--measure``; NaN where it shows no number for it."""
     try:
         return by.loss(problem, release)
     except ReleaseError:
@@ -182,7 +182,7 @@ def _choose_exit_code(rows: list[ComparisonRow]) -> int:
 
 
 def _build_answer(problem: Problem, candidates: list[Candidate], rows: list[ComparisonRow]) -> dict[str, Any]:
-    """Return the answer for JSON; ``safe`` is true if there is a release and each is proven safe."""
+    """Return the JSON answer of ``tacita compare``; ``safe`` if any release is there and each is safe."""
     verdicts = _list_verdicts(rows)
     return {
         "cells": len(problem.table),
@@ -193,7 +193,7 @@ def _build_answer(problem: Problem, candidates: list[Candidate], rows: list[Comp
 
 
 def _build_entry(candidate: Candidate, row: ComparisonRow) -> dict[str, Any]:
-    """Return a row for JSON, with the same keys for all; what is not known, or infinite, becomes null."""
+    """Return a release's entry in the JSON answer of ``tacita compare``; what is not known becomes null."""
     from tacita.report.record import build_audit_object
 
     return {

@@ -13,50 +13,50 @@ if TYPE_CHECKING:
 
 
 def out() -> Console:
-    """Return the console for results that people read."""
+    """Return the console on stdout, for results of commands that people read."""
     from rich.console import Console
 
     return Console(highlight=False)
 
 
 def err() -> Console:
-    """Return the console for everything that is not the result."""
+    """Return the console on stderr, for everything that is not the result of a command."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
 
 
 def print_message(text: str, sign: str = "", style: str = "") -> None:
-    """Print one line on stderr, whatever characters it holds."""
+    """Print one line on stderr for the user of the command line, whatever characters it holds."""
     from rich.text import Text
 
     err().print(Text.assemble((f"{sign} " if sign else "", style), text), soft_wrap=True)
 
 
 def print_notes(*notes: str) -> None:
-    """Print what the user should know, a line each."""
+    """Print on stderr what the user of the command line should know, a line each."""
     for note in notes:
         print_message(note, "note:", "yellow")
 
 
 def print_warnings(*warnings: str) -> None:
-    """Print what may not be meant as it stands, a line each."""
+    """Print on stderr what the user of the command line may not have meant, a line each."""
     for warning in warnings:
         print_message(warning, "warning:", "bold yellow")
 
 
 def print_written(path: object, why_internal: str = "") -> None:
-    """Print the name of a file that was written, and why it is internal, if it is."""
+    """Print on stderr the name of a file that a command has written, and why it is internal, if it is."""
     print_message(f"{path} (internal: {why_internal})" if why_internal else str(path), "written:", "green")
 
 
 def print_error(message: str) -> None:
-    """Print what went wrong and what to do about it."""
+    """Print on stderr why a command failed, and what to do about it."""
     print_message(message, "error:", "bold red")
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """Print exactly one JSON object on stdout; numbers that JSON does not have become null."""
+    """Print a command's answer as one JSON object on stdout; numbers that JSON lacks become null."""
     sys.stdout.write(
         json.dumps(to_json_values(content), allow_nan=False, ensure_ascii=False, indent=2) + "\n"
     )

@@ -70,7 +70,7 @@ def convert(
 
 
 def _choose_format(target: Path) -> str:
-    """Return the format that the ending of a path stands for."""
+    """Return the format that ``tacita convert`` is to write, by the ending of the path."""
     suffix = target.suffix.lower()
     return {"": "thesis", ".txt": "nchs", ".dat": "nchs"}.get(suffix, suffix.removeprefix("."))
 

@@ -78,7 +78,7 @@ def doctor(
 
 
 def _to_json(check: Check) -> dict[str, Any]:
-    """Return a check for JSON. What is optional is good or absent, and ``well`` does not depend on it."""
+    """Return a check of ``tacita doctor`` as JSON; what is optional may be absent and all be ``well``."""
     return {
         "name": check.name,
         "good": check.good,
@@ -104,7 +104,7 @@ def _check_package(name: str, needed: bool) -> Check:
 
 
 def _check_plugins() -> list[Check]:
-    """Return checks of the methods, rules and formats of other packages, none of which is needed."""
+    """Return the checks of ``tacita doctor`` on plug-ins of other packages, none of which is needed."""
     from tacita.formats.columns import find_format_plugins
     from tacita.methods.method import method_plugins
     from tacita.rules.grammar import find_rule_plugins
@@ -129,7 +129,7 @@ def _attempt(name: str, attempt: Callable[[], str]) -> Check:
 
 
 def _try_solver() -> str:
-    """Protect a 4x4 table: hiding one cell alone must be found unsafe, the method's pattern safe."""
+    """Protect, audit and verify a 4x4 table for ``tacita doctor``; return a sentence, or raise."""
     import numpy as np
 
     from tacita.auditing.audit import audit
@@ -167,7 +167,7 @@ def _write_temporary() -> str:
 
 
 def _check_folder(folder: Path) -> list[Check]:
-    """Return what interrupted runs had left in a folder of results, and whether it is complete now."""
+    """Return the checks of ``tacita doctor`` on a folder of results after interrupted runs."""
     from tacita.publication.folders import recover_results
     from tacita.storage.drafts import list_drafts
     from tacita.storage.switch import MARKER
@@ -188,7 +188,7 @@ def _check_folder(folder: Path) -> list[Check]:
 
 
 def _bind_loopback() -> str:
-    """Open what ``tacita app`` needs: a port that only this machine can reach."""
+    """Open a local port such as ``tacita app`` needs; return a sentence for ``tacita doctor``, or raise."""
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()):
         return "reachable from this machine on 127.0.0.1"
 

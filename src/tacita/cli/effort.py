@@ -47,7 +47,7 @@ class Effort:
 
 
 def carry_out(work: Callable[[Run], T], effort: Effort, *, time_limit: float | None = None) -> T:
-    """Return the result of ``work``, computed with a :class:`Run` of this effort."""
+    """Return the result of ``work``, run in a thread with the command's time limit, progress and Ctrl-C."""
     with ExitStack() as stack:
         progress = stack.enter_context(_make_progress())
         executor: Executor = ThreadPoolExecutor(effort.workers) if effort.workers > 1 else InThisThread()

@@ -13,7 +13,7 @@ PLACEHOLDERS = {"hierarchy": "NAME=FILE", "total": "NAME=CODE", "lower": "NUMBER
 
 
 def add_flags(message: str, options: Iterable[str], parameters: Collection[str]) -> str:
-    """Return a message and, in a line of its own, the flags of its options, of those that the verb has.
+    """Return an error message with a line of the command-line flags of its options that the verb has.
 
     >>> add_flags("cells.csv: name the column of values", ["value", "sheet"], ["value", "by"])
     'cells.csv: name the column of values\\nOptions: --value'

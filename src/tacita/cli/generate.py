@@ -125,7 +125,7 @@ def microdata(
 
 
 def write_records(records: Any, path: Path) -> Path:
-    """Write an Arrow table as Parquet or CSV, all or nothing; return the path."""
+    """Write records for ``tacita generate`` as Parquet or CSV, all or nothing; return the path."""
     import pyarrow.csv
     import pyarrow.parquet
 

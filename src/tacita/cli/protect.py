@@ -154,7 +154,7 @@ def specify_protection(
 
 
 def _find_folder(case: Path, specification: Specification) -> Path | None:
-    """Return the folder of results that a project names; other cases name none."""
+    """Return the folder of results that a project names, in place of ``--out``; None for other cases."""
     from tacita.specification.specification import OUT, find_project
 
     if find_project(case) is None:
@@ -163,7 +163,7 @@ def _find_folder(case: Path, specification: Specification) -> Path | None:
 
 
 def print_written_files(written: Written) -> None:
-    """Print what to know of the files, and the files by their folder: to be published, or internal."""
+    """Print on stderr notes on written files, and the files by folder: to be published, or internal."""
     from tacita.publication.folders import INTERNAL, PUBLICATION
 
     print_notes(*written.notes)
@@ -175,14 +175,14 @@ def print_written_files(written: Written) -> None:
 
 
 def run_audit(problem: Problem, release: Release, effort: Effort) -> Audit:
-    """Return the audit of a release, without a time limit: an audit that is cut short proves nothing."""
+    """Return the audit of a command's release, without a time limit: one cut short proves nothing."""
     from tacita.auditing.audit import audit
 
     return carry_out(lambda run: audit(problem, release, run), effort)
 
 
 def _refuse_inputs(folder: Path, read: Sequence[Path]) -> None:
-    """Refuse a folder in which results would take the place of a file that is read."""
+    """Refuse an ``--out`` in which results would take the place of a file that the command reads."""
     from tacita.publication.results import RESULTS
 
     results = {(folder / name).resolve() for name in RESULTS}
@@ -195,7 +195,7 @@ def _refuse_inputs(folder: Path, read: Sequence[Path]) -> None:
 
 
 def _load_start(method: Method, start: Path, problem: Problem, decimal: str) -> dict[str, Any]:
-    """Return the pattern that the search starts from, as an argument of the method."""
+    """Return the pattern of the release that ``--start`` names, as an argument of the method."""
     if "start" not in inspect.signature(method.protect).parameters:
         raise InputError(
             f"method '{method.name}' takes no pattern to start from",
@@ -214,7 +214,7 @@ def _list_values(method: Method) -> dict[str, Any]:
 
 
 def _empty_answer(problem: Problem) -> dict[str, Any]:
-    """Return the answer before there is a release: what is not known is null."""
+    """Return the JSON answer of ``tacita protect`` before there is a release: what is not known is null."""
     return {
         **dict.fromkeys(("status", "loss", "bound", "gap", "seconds")),
         "remarks": [],

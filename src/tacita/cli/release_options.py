@@ -57,7 +57,7 @@ class ReleaseOptions:
 
 
 def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal: str) -> Release:
-    """Return a release of this problem's table from a file, or from the release.csv of a folder of results.
+    """Return the release of this problem's table that a command names, by its file or folder of results.
 
     Every error names the file, since the case is a file too.
     """
@@ -82,7 +82,7 @@ def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal:
 
 
 def load_earlier(text: str, table: Table, decimal: str) -> Release:
-    """Return an earlier release from a file, or from the release.csv of a folder of results."""
+    """Return an earlier release that a command-line flag names, by its file or folder of results."""
     from tacita.publication.earlier import read_earlier
 
     path, own = split_options(text)
@@ -93,7 +93,7 @@ def load_earlier(text: str, table: Table, decimal: str) -> Release:
 
 
 def load_pattern(path: Path, problem: Problem, decimal: str) -> Mask:
-    """Return the cells of the problem's table that a release does not publish.
+    """Return the mask of the table's cells that the release of ``--start`` does not publish.
 
     A release of ours may be last period's: its numbers are not looked at, cells that the table does not have
     are left out, and cells that it does not list count as published. Other files must be of this very table.
@@ -125,7 +125,7 @@ def load_pattern(path: Path, problem: Problem, decimal: str) -> Mask:
 
 
 def split_options(text: str) -> tuple[Path, dict[str, Any]]:
-    """Return a file, and the options that stand behind its name: ``old.csv:base=5``."""
+    """Return the path and the options that a command-line text such as ``old.csv:base=5`` names."""
     found = None if Path(text).exists() else _OPTIONS.match(text)
     if found is None:
         return Path(text), {}
@@ -145,18 +145,18 @@ def split_options(text: str) -> tuple[Path, dict[str, Any]]:
 
 
 def refuse_missing(path: Path) -> None:
-    """Refuse a path where nothing is."""
+    """Refuse a path on the command line where there is no file or folder."""
     if not path.exists():
         raise InputError("no such file or folder; check the path", place=path)
 
 
 def find_release_file(path: Path) -> Path:
-    """Return the file that holds a release: itself, or release.csv in a folder or its ``publication``."""
+    """Return the file of a release that a command names: itself, or release.csv in or below a folder."""
     from tacita.publication.folders import find_release
 
     return find_release(path) if path.is_dir() else path
 
 
 def print_release_notes(path: Path, release: Release) -> None:
-    """Print what was left out of the file of a release."""
+    """Print on stderr what was left out of the file of a release when a command read it."""
     print_notes(*(f"{path}: {note}" for note in release.notes))

@@ -38,7 +38,7 @@ class Output:
 
 
 def verb(function: Callable[..., int]) -> Callable[..., int]:
-    """Return the function as typer wants it: one parameter per option, and no exception."""
+    """Return a function as a typer command: one parameter per flag, errors as messages and exit code 1."""
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, type[Any]] = {
         name: kind for name, kind in hints.items() if isinstance(kind, type) and is_dataclass(kind)
@@ -100,7 +100,7 @@ def _run_guarded(function: Callable[..., int], arguments: dict[str, Any], parame
 
 @contextmanager
 def _show_warnings() -> Iterator[None]:
-    """Show warnings about plug-ins; those of tables and problems are kept there, and the verbs show them."""
+    """Print warnings on plug-ins on stderr; those of tables and problems are printed by the verbs."""
     with warnings.catch_warnings():
         usual = warnings.showwarning
 

@@ -17,7 +17,7 @@ _CHOSEN: WeakKeyDictionary[Workspace, Arrangement] = WeakKeyDictionary()
 
 
 def get_arrangement(workspace: Workspace) -> Arrangement:
-    """Return what was chosen last in a session, on whatever screen; a reload keeps it."""
+    """Return how pages of the session arrange the table in rows, columns and slices, as chosen last."""
     return _CHOSEN.get(workspace, Arrangement())
 
 
@@ -39,7 +39,7 @@ class ArrangementSelects:
         self.show(structure)
 
     def show(self, structure: Structure) -> None:
-        """Offer what a structure has."""
+        """Show selects for the rows, columns, slices and linked tables that a structure offers."""
         self._structure = structure
         self._place.clear()
         chosen = get_arrangement(self._workspace)
@@ -97,14 +97,14 @@ class ArrangementSelects:
         select.props["data-testid"] = test_id or f"arrange-{label.lower()}"
 
     def take(self, arrangement: Arrangement) -> None:
-        """Choose how the table is arranged, for every page of the workspace that shows it."""
+        """Arrange the table in this way on every page of the workspace that shows it."""
         _CHOSEN[self._workspace] = arrangement
         self.show(self._structure)
         self._on_change()
 
 
 def rename_in_arrangement(workspace: Workspace, old: str, new: str) -> None:
-    """Keep the choice when a dimension gets another name."""
+    """Keep the session's arrangement of the table when one of its dimensions is renamed."""
     chosen = get_arrangement(workspace)
     _CHOSEN[workspace] = Arrangement(
         new if chosen.rows == old else chosen.rows,

@@ -22,7 +22,7 @@ class Question:
 
 
 async def ask(title: str, fields: Sequence[Question], button: str) -> dict[str, str] | None:
-    """Ask, and return the answers by name; None where the user cancels."""
+    """Ask questions in a dialog of the page; return the answers by name, None where the user cancels."""
     with ui.dialog() as dialog, ui.card().classes("asking"):
         # Not as text for props(): titles name codes, and a code may hold quotation marks.
         dialog.props["aria-label"] = title

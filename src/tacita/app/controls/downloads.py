@@ -11,12 +11,12 @@ from starlette.responses import FileResponse
 
 
 def new_download_path(folder: Path) -> Path:
-    """Return a path in a folder that no other file has."""
+    """Return an unused path in the session's folder for a file that the browser is to download."""
     return folder / f"download-{secrets.token_hex(8)}"
 
 
 def offer_download(file: Path, name: str) -> None:
-    """Have the browser fetch a file under a name; it is removed when it was sent, or when the page goes.
+    """Have the browser download a file under a name; it is removed once sent, or when the page closes.
 
     The address cannot be guessed and works once.
     """

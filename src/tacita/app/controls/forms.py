@@ -29,7 +29,7 @@ YES, NO = "yes", "no"
 
 
 def format_value(value: Any) -> str:
-    """Return a value as a form shows it and :meth:`Option.read` reads it: ``5`` for 5.0, nothing for None."""
+    """Return the text that a form of the app shows for an option's value: ``5`` for 5.0, empty for None."""
     if isinstance(value, bool):
         return YES if value else NO
     if value is None:
@@ -38,7 +38,7 @@ def format_value(value: Any) -> str:
 
 
 def read_value(option: Option, text: str) -> Any:
-    """Return the value that a text stands for; no text stands for the default, integers are of type int.
+    """Return an option's value from the text typed in a form: the default if empty, integers as int.
 
     Raises
     ------
@@ -89,18 +89,18 @@ class OptionForm:
             ]
 
     def fill(self, values: Mapping[str, Any]) -> None:
-        """Show these values, and the defaults of all other options."""
+        """Show these values in the form, and the defaults of all other options."""
         self._filling = True
         for field in self._fields:
             field.fill(values)
         self._filling = False
 
     def texts(self) -> dict[str, str]:
-        """Return what differs from the defaults, as it is typed."""
+        """Return the texts typed in the form, by option; options at their default are left out."""
         return {field.option.name: field.text for field in self._fields if field.changed}
 
     def values(self) -> dict[str, Any]:
-        """Return what differs from the defaults.
+        """Return the values typed in the form, by option; options at their default are left out.
 
         Raises
         ------
@@ -168,7 +168,7 @@ class _Field:
 
     @property
     def changed(self) -> bool:
-        """Whether the control says something else than the default."""
+        """Whether the form's control holds another value than the option's default."""
         text = self.text
         if text == self._default or not text:
             return False
@@ -182,12 +182,12 @@ class _Field:
         self.note()
 
     def _value(self, values: Mapping[str, Any]) -> str | bool:
-        """Return what the control is to say, the default where there is no value."""
+        """Return what the form's control is to show: the option's value among these, or its default."""
         text = self._show(values[self.option.name]) if self.option.name in values else self._default
         return text == YES if self.option.kind is bool else text
 
     def note(self) -> None:
-        """Show the help, and the default where another value is chosen."""
+        """Show the option's help below its control, with the default where another value is chosen."""
         changed = self.changed
         left = changed and not self.option.required
         self._note.set_text(

@@ -24,7 +24,7 @@ def file_inlet(
     on_failed: Callable[[GenericEventArguments], None],
     name: str = "upload-files",
 ) -> ui.upload:
-    """Return an inlet for several files at once."""
+    """Return a hidden uploader of the page that takes several files at once."""
     inlet = ui.upload(multiple=True, auto_upload=True, max_files=MOST_FILES, on_multi_upload=on_files)
     # Sent under their names alone, all but one of those with the same name would be lost.
     inlet.props[":field-name"] = "(file) => file.__key"
@@ -37,23 +37,22 @@ def one_file_inlet(
     on_failed: Callable[[GenericEventArguments], None],
     name: str,
 ) -> ui.upload:
-    """Return an inlet for one file, or for one text that is sent as a file."""
+    """Return a hidden uploader of the page that takes one file, or one text that is sent as a file."""
     return _hidden(ui.upload(auto_upload=True, on_upload=on_file), name, on_failed)
 
 
 def open_picker(files: ui.upload) -> str:
-    """Return the handler that lets the user choose files; only the browser may do so, when it is clicked."""
+    """Return the click handler, as JavaScript for the browser, that lets the user choose files."""
     return f"() => {_uploader(files)}.pickFiles()"
 
 
 def send_text(texts: ui.upload, field: str) -> str:
-    """Return the handler that sends what a field of the page holds."""
+    """Return the click handler, as JavaScript for the browser, that uploads the text of a page's field."""
     return f"() => {_send(texts, f'document.getElementById({field!r}).value')}"
 
 
 def handle_drops_and_pastes(files: ui.upload, records: ui.upload, texts: ui.upload, field: str) -> None:
-    """Take files that are dropped on the page, records in a zone of their own, and what is pasted outside of
-    fields.
+    """Upload files dropped on the page, records in their own zone, and what is pasted outside of fields.
 
     A long text is sent at once also from the ``field`` for pasting, which would take seconds to show it.
     """

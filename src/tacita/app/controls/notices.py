@@ -19,17 +19,17 @@ AREA = "notices"
 
 
 def show_area() -> None:
-    """Make the place on a page where notices appear; once per page, before its content."""
+    """Make the area of a page where notices appear; once per page, before its content."""
     ui.element("div").classes("notices").props("id=notices aria-live=polite").mark(AREA)
 
 
 def tell(message: str, tone: Tone = "note") -> None:
-    """Show a notice on the page that is asked from; it replaces the one of the same tone."""
+    """Show a notice on the current page of the app, in place of the last one of the same tone."""
     _show(_here(), message, tone)
 
 
 def offer(message: str, what: str, take: Callable[[], object], leave: Callable[[], object]) -> None:
-    """Show a notice with a button for ``what`` it offers; ``leave`` is called when it is closed."""
+    """Show a notice on the current page with a button for ``what`` it offers; on closing call ``leave``."""
     row = _show(_here(), message, "offer", leave)
     if row is not None:
         with row:
@@ -38,12 +38,12 @@ def offer(message: str, what: str, take: Callable[[], object], leave: Callable[[
 
 
 def withdraw_offer() -> None:
-    """Take away the offer on the page that is asked from: it was taken, or is no longer to be had."""
+    """Remove the notice with an offer from the current page: it was taken, or no longer stands."""
     _clear(_here(), "offer")
 
 
 def _here() -> ui.element | None:
-    """Return the place for notices on the page that is asked from; None where that page is gone."""
+    """Return the area for notices on the current page; None where that page is gone."""
     # Whoever asks may be in a part of the page that is gone: then in what that part was asked from.
     for slot in reversed(ui.context.slot_stack):
         with suppress(RuntimeError), slot:
@@ -74,12 +74,12 @@ def _show(
 
 
 def tell_fault(error: Exception) -> None:
-    """Say that something failed which should not have: a button that does nothing would be worse."""
+    """Show an unexpected error as a notice on the page: a button that does nothing would be worse."""
     tell(describe_fault(error), "error")
 
 
 def describe_fault(error: Exception) -> str:
-    """Return an error that nobody expected, as a sentence."""
+    """Return an unexpected error as a sentence for a page of the app, which asks to report it."""
     return f"{type(error).__name__}: {error}. A fault of the program: please report it."
 
 
@@ -93,9 +93,7 @@ def _clear(place: ui.element | None, tone: Tone) -> None:
 
 @contextmanager
 def attempt() -> Iterator[None]:
-    """Errors of the core become a notice, in the place of what was done before; they go when something
-    succeeds.
-    """
+    """Show an error raised inside as a notice on the page; if none is raised, remove the last one."""
     # Found before: what is done may take away the button that was pressed, or outlast the page.
     place = _here()
     try:

@@ -8,8 +8,8 @@ LONGEST_SYMBOL = 2
 
 
 def panel(title: str, about: str = "", *, label: str = "", test_id: str = "") -> ui.element:
-    """Return a section with a heading, and a line ``about`` it if there is one; screen readers call it by its
-    ``label``, or else by its title.
+    """Return a section of a page with a heading, and a line ``about`` it if there is one. Screen readers
+    call it by its ``label``, or else by its title.
     """
     section = ui.element("section").classes("panel").props(f'aria-label="{label or title}"')
     if test_id:
@@ -22,30 +22,30 @@ def panel(title: str, about: str = "", *, label: str = "", test_id: str = "") ->
 
 
 def heading(text: str = "") -> ui.label:
-    """Return the heading of a panel."""
+    """Return the label that is the heading of a panel of a page."""
     return ui.label(text).classes("panel-title").props("role=heading aria-level=2")
 
 
 def words_in(tag: str, text: str, classes: str = "", props: str = "") -> ui.label:
-    """Return words inside an element of their own, such as a ``td``, with classes and attributes."""
+    """Put words on the page in an element of their own, such as a ``td``, and return their label."""
     with ui.element(tag).classes(classes).props(props):
         return ui.label(text)
 
 
 def text_field(label: str, placeholder: str, test_id: str, value: str = "") -> ui.input:
-    """Return a field for a line of text."""
+    """Return a field of a page for one line of text."""
     field = ui.input(label, value=value, placeholder=placeholder)
     return field.props(f"dense outlined stack-label autocomplete=off data-testid={test_id}")
 
 
 def choice_field(label: str, options: list[str], test_id: str) -> ui.select:
-    """Return a choice, of which the first option is chosen."""
+    """Return a select of a page, of which the first option is chosen."""
     field = ui.select(options, label=label, value=options[0])
     return field.props(f"dense outlined options-dense data-testid={test_id}")
 
 
 def scroll_region(name: str) -> ui.element:
-    """Return a place for what may be wider than the page, which scrolls sideways within itself.
+    """Return an element that scrolls sideways within itself, for what may be wider than the page.
 
     It does so with the arrow keys too, once Tab has come to it; screen readers call it by its name.
     """
@@ -55,7 +55,7 @@ def scroll_region(name: str) -> ui.element:
 
 
 def as_label(name: str) -> str:
-    """Return a name as the label of a field, column or figure: ``at_or_below`` becomes ``At or below``.
+    """Return a name as a label on a page of the app: ``at_or_below`` becomes ``At or below``.
 
     Symbols, such as ``p`` and ``l1``, stay as they are, and so does what can be chosen or typed, since
     project files and the command line spell it the same.
@@ -65,12 +65,12 @@ def as_label(name: str) -> str:
 
 
 def show_no_table() -> None:
-    """Show where to get a table, in place of a screen that needs one."""
+    """Show a link to the page Start, in place of a page's content that needs a table."""
     _show_remedy("There is no table yet.", "Open, paste, type or generate one", "/", "no-table")
 
 
 def show_no_run() -> None:
-    """Show where to start a run, in place of what needs one."""
+    """Show a link to the page Protect, in place of a page's content that needs a run."""
     _show_remedy("There is no run yet.", "Choose a method and run it", "/protect", "no-run")
 
 

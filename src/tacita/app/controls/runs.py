@@ -25,7 +25,7 @@ LOOK_AGAIN = 0.4
 
 
 def choose_run(workspace: Workspace) -> Job | None:
-    """Show a list of all runs, and return the chosen one if it is over; else show why there is nothing yet.
+    """Show a page's select of runs; return the chosen run if it is over, else None and show why.
 
     The page is built anew for another run.
     """
@@ -58,14 +58,14 @@ def choose_run(workspace: Workspace) -> Job | None:
 
 
 def describe_run(job: Job, now: Case | None) -> str:
-    """Return how far a run is, such as ``✔ safe`` or ``searching``, and whether its case is an old one."""
+    """Return a run's state as pages show it, such as ``✔ safe``, and whether its case is an old one."""
     sign = SIGNS.get(job.state)
     words = f"{sign} {job.state.value}" if sign else job.state.value
     return words if job.case is now else f"{words}, {EARLIER}"
 
 
 def _wait_for(job: Job) -> None:
-    """Say that a run is not over, and build the page anew when it is."""
+    """Say on the page that a run is not over yet, and reload the page when it is."""
     with ui.element("div").classes("panel").props("role=status data-testid=not-over"):
         ui.label(f"This run is not over yet: {job.state.value}.").classes("panel-title")
         with ui.element("div").classes("strip"):
@@ -81,7 +81,7 @@ def _wait_for(job: Job) -> None:
 
 
 def describe_solution(outcome: Outcome | None) -> str:
-    """Return whether the loss is proven to be the smallest possible, or else the optimality gap."""
+    """Return words for a page on whether a loss is proven optimal, or else on its optimality gap."""
     if outcome is None:
         return "not stated"
     if outcome.status:

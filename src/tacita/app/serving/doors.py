@@ -28,13 +28,13 @@ class Doors:
         self._workspaces: dict[str, Workspace] = {}
 
     def new_token(self) -> str:
-        """Return a token that nobody has used yet."""
+        """Return a new one-time token, with which one browser can enter the app."""
         token = secrets.token_urlsafe(32)
         self._tokens.append(token)
         return token
 
     def enter(self, token: str) -> str | None:
-        """Return the session, with its workspace, that an unused token buys; None for any other text."""
+        """Return the session, with its workspace, that an unused token buys a browser; else None."""
         known = _find(token, self._tokens)
         if known is None:
             return None
@@ -45,12 +45,12 @@ class Doors:
         return session
 
     def workspace(self, session: str) -> Workspace | None:
-        """Return what a session works on; None for a session that never began here."""
+        """Return the workspace of a browser's session; None for a session that never began here."""
         known = _find(session, list(self._workspaces))
         return None if known is None else self._workspaces[known]
 
     def close(self) -> None:
-        """End every session: runs stop, temporary folders go."""
+        """End every session of the app: runs stop, temporary folders go."""
         if self._first is not None:
             self._first.close()
         for workspace in self._workspaces.values():
@@ -74,6 +74,6 @@ def current_workspace() -> Workspace:
 
 
 def _find(text: str, known: list[str]) -> str | None:
-    """Return the known text that is equal; how long it takes tells nothing about how near a wrong one is."""
+    """Return the token or session equal to a text, if known; wrong ones take as long, near or not."""
     equal = [other for other in known if secrets.compare_digest(text.encode(), other.encode())]
     return equal[0] if equal else None

@@ -157,7 +157,7 @@ class Guard:
     async def _exchange(
         self, scope: MutableMapping[str, Any], send: Send, token: str, *, invited: bool
     ) -> None:
-        """Exchange a token for a session, and lead to the page without the token.
+        """Answer a browser's token with the cookie of a session, and lead to the page without the token.
 
         A browser that has a session keeps it, and the token stays good for another browser: a second
         workspace under the same cookie would make the first one unreachable.
@@ -201,7 +201,7 @@ class Guard:
                 raise
 
     def _shielded(self, scope: MutableMapping[str, Any], send: Send) -> Send:
-        """Send with our headers in place of what the application says under the same names."""
+        """Return a ``send`` to the browser that puts our headers in place of the application's."""
         lasting = _is_library(scope["path"])
 
         async def shielded(message: Message) -> None:
@@ -228,7 +228,7 @@ class _Headers:
         return [value.decode("latin-1").strip() for key, value in self._raw if key.lower() == wanted]
 
     def cookies(self, name: str) -> list[str]:
-        """Return all values under a name: other servers of this machine can set cookies beside ours."""
+        """Return all values of a cookie in the request: other servers of this machine may set it too."""
         pairs = (pair.strip().partition("=") for header in self.all("cookie") for pair in header.split(";"))
         return [value for key, _, value in pairs if key == name]
 
@@ -260,12 +260,12 @@ class _Scale:
 
 
 def _is_library(path: str) -> bool:
-    """Return whether a path is a file of a numbered NiceGUI, which never changes and holds no data."""
+    """Return whether a requested path is a file of a numbered NiceGUI, which holds no data."""
     return bool(re.match(r"/_nicegui/\d[\d.]*/(?!dynamic_resources/)", path))
 
 
 def _find_token(scope: MutableMapping[str, Any]) -> str | None:
-    """Return the token in the address of a visit to the start page."""
+    """Return the one-time token in the address of a visit to the page Start; None without one."""
     if scope["type"] != "http" or scope["method"] != "GET" or scope["path"] != "/":
         return None
     given = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True).get("token")
@@ -273,7 +273,7 @@ def _find_token(scope: MutableMapping[str, Any]) -> str | None:
 
 
 def _shield(suffix: str) -> dict[bytes, bytes]:
-    """Return headers of every answer.
+    """Return the security headers of every answer to the browser, by name.
 
     The page is built by Vue from templates that it compiles, and NiceGUI writes its state into an inline
     script: hence 'unsafe-eval' and 'unsafe-inline'. Nothing may be loaded from or sent to another place.

@@ -30,7 +30,7 @@ def is_foreign(scope: MutableMapping[str, Any], workspace: Workspace) -> bool:
 
 
 def bind_messages() -> None:
-    """Drop messages to pages of other sessions; to be called once, when NiceGUI is set up."""
+    """Drop messages of browsers to pages of other sessions; called once, when NiceGUI is set up."""
     from nicegui import core
 
     handlers = core.sio.handlers["/"]
@@ -52,7 +52,7 @@ def _bind_handler(handle: Callable[..., object]) -> Handler:
 
 
 def _find_owner(page: str) -> Workspace | None:
-    """Return the workspace that a page was opened from; None for a page that is not there (any more)."""
+    """Return the workspace that a page of the app was opened from; None where there is no such page."""
     from nicegui import Client
 
     client = Client.instances.get(page)

@@ -21,7 +21,7 @@ ROOT = 0
 
 
 def is_ours(client: Endpoint, server: Endpoint, tables: Sequence[Path] = TABLES) -> bool:
-    """Return whether the client's end of the connection is held by a process of our user, or of root.
+    """Return whether the browser's end of a connection is held by a process of our user, or of root.
 
     Root could read our memory anyway, and carries connections into containers and virtual machines. Where the
     kernel does not list even our own end (other systems than Linux, some sandboxes), nobody can tell, and
@@ -40,7 +40,7 @@ def is_ours(client: Endpoint, server: Endpoint, tables: Sequence[Path] = TABLES)
 
 
 def _list_connections(tables: Sequence[Path]) -> Iterator[tuple[str, str, int, int]]:
-    """Yield local end, remote end, user and inode of every connection."""
+    """Yield local end, remote end, user and inode of each TCP connection, to tell whose browser it is."""
     for table in tables:
         try:
             lines = table.read_text(encoding="ascii").splitlines()[1:]
@@ -52,8 +52,8 @@ def _list_connections(tables: Sequence[Path]) -> Iterator[tuple[str, str, int, i
 
 
 def _format_address(end: Endpoint) -> set[str]:
-    """Return how the tables write an IPv4 address: in the machine's byte order, alone or within an IPv6
-    address.
+    """Return how the kernel's lists of connections write the address of the browser or server: an IPv4
+    address in the machine's byte order, alone or within an IPv6 address.
     """
     address, marker = (
         f"{int.from_bytes(part, sys.byteorder):08X}" for part in (socket.inet_aton(end[0]), b"\0\0\xff\xff")

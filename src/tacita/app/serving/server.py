@@ -37,8 +37,8 @@ PATIENCE = 2
 def create(
     doors: Doors, port: int, screens: Callable[[], None], *, largest_upload: int = LARGEST_UPLOAD
 ) -> Guard:
-    """Return the whole application, guarded. NiceGUI knows one application per process, so this is called
-    once.
+    """Return the whole web app, guarded, as an ASGI application. NiceGUI knows one application per process,
+    so this is called once.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def serve(
 
 
 def _bind(port: int) -> socket.socket:
-    """Return a socket that only this machine can reach."""
+    """Return a socket bound to the port of the app, which only this machine can reach."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     if os.name == "posix":
         # A port that was closed a moment ago can be had again; elsewhere this would share one in use.
@@ -151,7 +151,7 @@ def _bind(port: int) -> socket.socket:
 
 @contextlib.contextmanager
 def _use_private_folder() -> Iterator[None]:
-    """Keep all temporary files of this process in one folder that only its user can read, and remove it."""
+    """Keep all temporary files of the app in one folder that only its user can read, and remove it."""
     before = tempfile.tempdir
     # Settings of other NiceGUI programs would put data elsewhere, in a database or on another machine.
     for name in [name for name in os.environ if name.startswith("NICEGUI_")]:
@@ -192,7 +192,7 @@ def _make_server(guard: Guard, started: Callable[[], None]) -> uvicorn.Server:
 
 @contextlib.contextmanager
 def _end_in_order() -> Iterator[None]:
-    """Whoever ends the process, it is as if by Ctrl-C: what is temporary goes first."""
+    """Let every signal that ends the server act as Ctrl-C: what is temporary goes first."""
     handlers: dict[int, Any] = {signal.SIGTERM: signal.default_int_handler}
     if sys.platform != "win32":
         # Started in the background, a process that reads the terminal would be halted.
@@ -220,7 +220,7 @@ def _show(address: str) -> None:
 
 
 def _listen(tell: Callable[[], None]) -> None:
-    """Tell for every line on standard input, to its end.
+    """Call ``tell``, which prints a new address of the app, for every line on standard input, to its end.
 
     Read without Python's buffer: a thread that waits inside it could not be left behind at the end.
     """

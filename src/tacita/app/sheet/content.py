@@ -121,11 +121,11 @@ class Selection:
     columns: tuple[int, ...]
 
     def cells(self) -> Iterator[tuple[int, int]]:
-        """Yield the positions of the block, row by row."""
+        """Yield the positions (row, column) of the block that is selected in the sheet, row by row."""
         return ((row, column) for row in self.rows for column in self.columns)
 
     def clipped(self, rows: int, columns: int) -> Selection:
-        """Return what is left of it in a sheet with so many lines; as much as its last line if nothing is."""
+        """Return the selection within a sheet of so many lines; the last of these if nothing is left."""
         last_row, last_column = rows - 1, columns - 1
         return Selection(
             min(self.row, last_row),
@@ -136,8 +136,8 @@ class Selection:
 
 
 def encode_content(content: Content, texts: Sequence[Sequence[str]], flags: NDArray[np.uint8]) -> bytes:
-    """Return a sheet for the browser: one string per row, flags as base 64: a third of the size of nested
-    JSON.
+    """Return the content of a sheet as JSON for the browser: one string per row, flags as base 64, which is
+    a third of the size of nested JSON.
     """
     return json.dumps(
         {
@@ -154,8 +154,8 @@ def encode_content(content: Content, texts: Sequence[Sequence[str]], flags: NDAr
 
 
 def decode_entries(message: Mapping[str, Any], flags: NDArray[np.uint8]) -> tuple[Entry, ...]:
-    """Return the entries of a block as the browser sends it: runs of rows, runs of columns, tab-separated
-    texts.
+    """Return the entries typed or pasted into a block of the sheet, from the browser's message: runs of
+    rows, runs of columns, tab-separated texts.
 
     A block may hold blank fields, which are no entries.
     """
@@ -177,7 +177,7 @@ def decode_entries(message: Mapping[str, Any], flags: NDArray[np.uint8]) -> tupl
 
 
 def decode_selection(message: Mapping[str, Any], shape: tuple[int, ...]) -> Selection:
-    """Return the selection as the browser sends it: the cell in focus, runs of rows, runs of columns."""
+    """Return the selection in the sheet, from the browser's message: the cell in focus, runs of lines."""
     return Selection(
         _check_position(int(message["row"]), shape[0]),
         _check_position(int(message["column"]), shape[1]),
@@ -196,7 +196,7 @@ def _encode_lines(lines: Iterable[Line]) -> dict[str, list[str] | list[int]]:
 
 
 def _expand_runs(runs: Iterable[Sequence[int]], size: int) -> tuple[int, ...]:
-    """Return positions of runs [first, last], both included."""
+    """Return the positions of a sheet's lines from runs [first, last], both included."""
     return tuple(
         position
         for first, last in runs

@@ -98,18 +98,18 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
 
     @property
     def selection(self) -> Selection:
-        """What is selected: the first cell, as long as nobody has been elsewhere."""
+        """The cells selected in the sheet: the first one, as long as nobody has been elsewhere."""
         return self._selection
 
     def show(self, content: Content) -> None:
-        """Show another content. Folds and widths stay where codes are the same, and so does the place."""
+        """Show another content in the sheet. Folds, widths and place stay where codes are the same."""
         self._set_content(content)
         self._selection = self._selection.clipped(len(content.rows), len(content.columns))
         self._fetch()
         self._shown_since = self._version
 
     def patch(self, changes: Iterable[Change]) -> None:
-        """Show other texts and flags in some cells."""
+        """Show other texts and flags in some cells of the sheet."""
         changes = list(changes)
         for change in changes:
             self._texts[change.row][change.column] = change.text
@@ -121,19 +121,19 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
             self.run_method("patch", [[c.row, c.column, c.text, int(c.flags)] for c in changes])
 
     def fold(self, axis: Literal["rows", "columns"], depth: int) -> None:
-        """Fold all lines at ``depth`` or deeper and unfold those above: depth 0 leaves the roots only."""
+        """Fold the sheet's lines at ``depth`` or deeper and unfold those above: 0 leaves the roots only."""
         self.run_method("fold", axis, depth)
 
     def unfold(self, axis: Literal["rows", "columns"]) -> None:
-        """Unfold all lines."""
+        """Unfold all rows or all columns of the sheet."""
         self.run_method("unfold", axis)
 
     def go(self, row: int, column: int) -> None:
-        """Put the focus on a cell, unfolding and scrolling as needed."""
+        """Put the focus on a cell of the sheet, unfolding and scrolling as needed."""
         self.run_method("go", row, column, self._version)
 
     def tell(self, message: str) -> None:
-        """Say something in the line below the sheet; screen readers read it out."""
+        """Show a message in the line below the sheet; screen readers read it out."""
         self.run_method("tell", message)
 
     def _set_content(self, content: Content) -> None:
@@ -143,7 +143,7 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         self._unsettled.clear()
 
     def _fetch(self) -> None:
-        """Let the browser fetch the content anew: it does so when the version changes."""
+        """Let the browser fetch the sheet's content anew: it does so when the version changes."""
         self._version += 1
         self._unsettled.clear()
         self._props["version"] = self._version
@@ -177,7 +177,7 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
             await _await_result(self._on_select(self._selection))
 
     def encode(self) -> bytes:
-        """Return what the browser fetches."""
+        """Return the content of the sheet as it is now, as the JSON that the browser fetches."""
         return encode_content(self._content, self._texts, self._flags)
 
 

@@ -61,7 +61,7 @@ class CellFacts:
 
 
 def describe_cell(case: Case, judged: Sensitivity, cell: int) -> CellFacts:
-    """Return what is known of a cell."""
+    """Return what the page Table shows of a cell: value, levels, contributors, equations, cost."""
     table, levels = case.table, judged.levels
 
     def amount(units: Units) -> str:
@@ -131,19 +131,19 @@ class OutsiderAttack:
         self._found: dict[int, DeducedInterval] = {}
 
     def concerns(self, problem: Problem, release: Release | None) -> bool:
-        """Return whether this is the attack on that problem and that release, or on none."""
+        """Return whether this attack, which the page keeps, is the one on that problem and release."""
         return self.problem is problem and self.given_release is release
 
     def hides(self, cell: int) -> bool:
-        """Return whether there is anything to deduce."""
+        """Return whether a cell is hidden, so that the page has an interval of it to show."""
         return bool(self._hidden[cell])
 
     def get_known(self, cell: int) -> DeducedInterval | None:
-        """Return the answer, if it has been worked out."""
+        """Return the interval of a cell that the page asked for before; None if not worked out."""
         return self._found.get(cell)
 
     def deduce(self, cell: int, run: Run) -> DeducedInterval:
-        """Return the interval of a hidden cell; to be called in a thread."""
+        """Return the outsider's interval of a hidden cell for the page; to be called in a thread."""
         found = deduce(self.problem, self.release, run=run, cells=np.array([cell]))
         low, high = found.of(cell)
         ends = exact.to_floats(

@@ -40,11 +40,11 @@ class Desk:
         return self._workspace.require_case()
 
     def specify(self, field: str, **sections: Any) -> None:
-        """Change sections of the specification; ``field`` is what the user is changing."""
+        """Change sections of the case's specification; ``field`` is what the user changes on the page."""
         self.change(field, self.case.specify(**sections))
 
     def change(self, field: str, case: Case) -> None:
-        """Go on with a case that was made of the one on the desk."""
+        """Put a changed case into the workspace; changes of one ``field`` in a row are one step of undo."""
         if self._workspace.case is not self._shown:
             self._on_stale()
             return
@@ -57,7 +57,7 @@ class Desk:
         self._on_change(self.case)
 
     def end_step(self) -> None:
-        """Make the next change a step of its own: the field was left."""
+        """Make the user's next change a step of undo of its own: the field of the page was left."""
         self._field = ""
 
 
@@ -86,7 +86,7 @@ class LatestOnly(Generic[T]):
         return bool(self._asked)
 
     def ask(self, what: T) -> None:
-        """To be called in the event loop."""
+        """Ask for work on behalf of a page, in place of what was asked before, in the event loop."""
         self._asked = [what]
         loop = asyncio.get_running_loop()
         self._at = loop.time()

@@ -14,8 +14,8 @@ from tacita.core.tables.table import Table
 
 
 def enter(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
-    """Return the table with the entries in it and its totals summed anew; what was pasted over sums is left
-    out.
+    """Return the table with what was typed into the sheet and its totals summed anew; what was pasted over
+    sums is left out.
 
     A zero leaves an empty cell empty, so that a block can be cleared without listing cells that nobody
     contributed to. More decimals than the table has are taken up by the whole table.
@@ -50,8 +50,8 @@ def enter(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
 
 
 def note_wrong_sums(table: Table, where: Layout, entries: Sequence[Entry]) -> str:
-    """Return what was pasted over sums although the parts, as entered, add up to something else; empty if
-    nothing.
+    """Return a sentence for the page on sums pasted into the sheet that differ from the sum of their parts,
+    as entered; empty if none does.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def note_wrong_sums(table: Table, where: Layout, entries: Sequence[Entry]) -> st
 
 
 def _find_value(table: Table, key: Sequence[str]) -> int:
-    """Return the units of a cell; an empty one is zero."""
+    """Return the value of a cell, to compare a pasted sum with, in units; an empty one is zero."""
     try:
         return int(table.units[table.find(*key)])
     except InputError:
@@ -98,7 +98,7 @@ def _refuse_by_name(table: Table, where: Layout, entry: Entry, key: Sequence[str
 
 
 def name_cell(where: Layout, key: Sequence[str]) -> str:
-    """Return a cell as people say it, also an empty one: ``region=North, industry=Steel``."""
+    """Return a cell of the sheet as people say it, also an empty one: ``region=North, industry=Steel``."""
     structure = where.structure
     if structure.labels:
         return f"cell {key[0]}"

@@ -60,9 +60,9 @@ def export_run(
     passing: Path,
     repeatable: bool = True,
 ) -> Export:
-    """Write all files of a run, or none; for publication none where it is neither safe nor given a reason.
+    """Write the files of a run and return them; for publication only if it is safe or given a reason.
 
-    Files of an earlier release go: see :func:`tacita.publication.results.write_results`.
+    All or none are written, and an earlier release goes: :func:`tacita.publication.results.write_results`.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _write_repetition(job: Job, folder: Path, formats: Sequence[str], passing: P
 
 
 def zip_files(paths: Sequence[Path], target: Path, folder: str = "") -> Path:
-    """Write files into one archive, by their names, in a folder of it if one is named; return its path."""
+    """Write exported files into one archive, in a folder of it if one is named; return its path."""
     with replace_file(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in paths:
             archive.write(path, PurePosixPath(folder, path.name))
@@ -110,7 +110,7 @@ def zip_files(paths: Sequence[Path], target: Path, folder: str = "") -> Path:
 
 
 def save_case(case: Case, target: Path, way: str, *, passing: Path) -> Written:
-    """Write a case with its true values: ``project`` and ``thesis`` into a folder, other ways to a file.
+    """Write the session's case with true values, ``project`` and ``thesis`` to a folder, else to a file.
 
     What does not fit the table is left out, and a note names it, as it does of what the files cannot hold.
 
@@ -154,12 +154,12 @@ def save_case(case: Case, target: Path, way: str, *, passing: Path) -> Written:
 
 
 def make_file_name(text: str) -> str:
-    """Return a text as the name of a file, short enough to be lengthened."""
+    """Return a case's name as a name for the files that the app exports, short enough to be lengthened."""
     return re.sub(r"[^\w.-]+", "-", text)[:LONGEST_NAME].strip("-.") or "table"
 
 
 def _without_passing_files(specification: Specification, passing: Path) -> Specification:
-    """Return a specification, without its source where files of it are removed with the session."""
+    """Return a specification to export, without its source if files of it are removed with the session."""
     if any(file.resolve().is_relative_to(passing.resolve()) for file in specification.files):
         return replace(specification, table=None, tables={}, hierarchies={})
     return specification
@@ -169,8 +169,8 @@ Without = Callable[[Case], Case]
 
 
 def drop_misfits(case: Case) -> tuple[Case, tuple[str, ...]]:
-    """Return the case without what does not fit its table, as little as possible, and a note that names it;
-    the case itself where everything fits.
+    """Return the case to be saved without what does not fit its table, as little as possible, and a note
+    that names it; the case itself where everything fits.
     """
     trouble = _find_fault(case)
     if trouble is None:
@@ -193,8 +193,8 @@ def drop_misfits(case: Case) -> tuple[Case, tuple[str, ...]]:
 
 
 def _list_parts(case: Case) -> Iterator[tuple[str, Without]]:
-    """Yield what a case can do without, by name: rules last that fit the table by themselves, as what is at
-    odds with them protects less.
+    """Yield the parts that a case can be saved without: a name, and the function that drops it. Rules that
+    fit the table by themselves come last, as what is at odds with them protects less.
     """
     alone = Case(case.name, Statement.of(case.table))
     unfit = [rule for rule in case.rules if _find_fault(alone.with_rules([rule])) is not None]

@@ -47,16 +47,16 @@ class UserInput:
     private: Path | None = None
 
     def open_table(self) -> Case:
-        """Return the case that is made of it, as a table or whatever else makes one."""
+        """Return the case that the app makes of the input, as a table or whatever else makes one."""
         return self.read_table(self.reading)
 
     def open_records(self) -> RecordsFile:
-        """Return it as records."""
+        """Return the input as a file of records, looked through for the page Start."""
         return self.read_records(self.reading)
 
     def find_sheets(self) -> Sheets | None:
-        """Return the sheets of which one is to be chosen; None where it is specified, or there is nothing to
-        choose.
+        """Return the workbook's sheets, of which the user is to choose one; None where it is specified, or
+        there is nothing to choose.
         """
         if self.workbook is None or self.reading.sheet is not None:
             return None
@@ -82,7 +82,7 @@ class SheetQuestion:
 
 
 def take_path(written: str | os.PathLike[str], reading: ReadOptions) -> UserInput:
-    """Return a file or folder of this machine as input."""
+    """Return a file or folder of this machine, by the path that the user typed, as input of the app."""
     path = expand_path(written)
     return UserInput(
         path.name,
@@ -94,7 +94,7 @@ def take_path(written: str | os.PathLike[str], reading: ReadOptions) -> UserInpu
 
 
 def take_files(paths: Sequence[Path], reading: ReadOptions) -> UserInput:
-    """Return uploaded files, in a folder of their own."""
+    """Return uploaded files, in a folder of their own, as input of the app."""
     books = [path for path in paths if is_workbook(path)]
     # A project says itself how its files are read.
     asks = len(books) == 1 and not any(path.suffix.lower() == ".toml" for path in paths)
@@ -109,7 +109,7 @@ def take_files(paths: Sequence[Path], reading: ReadOptions) -> UserInput:
 
 
 def take_text(text: str, folder: Path, reading: ReadOptions) -> UserInput:
-    """Return pasted text; ``folder`` is the session's."""
+    """Return text that the user pasted as input of the app; ``folder`` is the session's."""
     return UserInput(
         "pasted", reading, partial(open_case_of_text, text), partial(find_records_in_text, text, folder)
     )
@@ -131,8 +131,8 @@ class RecordsAlternative:
 
 
 def find_alternative(user_input: UserInput, case: Case) -> RecordsAlternative | None:
-    """Return what the rows of a table could be as well; None where they are cells. Most tables tell at a
-    glance.
+    """Return the records that the rows of an opened table could be as well; None where they are cells. Most
+    tables tell at a glance.
     """
     if case.from_project or not _could_be_records(case.table):
         return None
@@ -148,7 +148,7 @@ def find_alternative(user_input: UserInput, case: Case) -> RecordsAlternative | 
 
 
 def _could_be_records(table: Table) -> bool:
-    """Return whether so few of the possible cells are listed that records need not repeat one."""
+    """Return whether an opened table lists so few of its possible cells that its rows could be records."""
     structure = table.structure
     if len(structure.dimensions) < 2 or len(structure.parts) > 1 or table.count is not None:
         return False
@@ -162,7 +162,7 @@ def _could_be_records(table: Table) -> bool:
 
 
 def _has_same_rows(table: Table, seen: Overview) -> bool:
-    """Return whether each record is an inner cell, none a total, and no column speaks of cells."""
+    """Return whether each record is an inner cell of the opened table and no column speaks of cells."""
     parts = {guess_role(name) for name in seen.names}
     return (
         seen.records == int(_find_inner(table).sum())
@@ -172,7 +172,7 @@ def _has_same_rows(table: Table, seen: Overview) -> bool:
 
 
 def _find_inner(table: Table) -> Mask:
-    """Return cells that are no total in any dimension."""
+    """Return the mask of the opened table's cells that are no total in any dimension."""
     structure = table.structure
     inner = np.ones(len(table), dtype=bool)
     for d, dimension in enumerate(structure.dimensions):

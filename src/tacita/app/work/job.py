@@ -50,7 +50,7 @@ class State(Enum):
 
     @property
     def judged(self) -> bool:
-        """There is a release, and an audit has looked at it."""
+        """Whether a run in this state has a release, and an audit has looked at it."""
         return self in (State.SAFE, State.UNSAFE, State.UNCHECKED)
 
     @property
@@ -105,12 +105,12 @@ class Job:
 
     @property
     def title(self) -> str:
-        """``2 · rounding (base 5)``: the number, the method, and what was chosen besides defaults."""
+        """The run's title on pages, ``2 · rounding (base 5)``: number, method, options besides defaults."""
         return f"{self.number} · {describe_method(self.method.name, self.options)}"
 
     @property
     def request(self) -> dict[str, Any]:
-        """Method, options, seed and time limit as they were requested, by their names in a specification."""
+        """The run's method, options, seed and time limit as requested, by their names in projects."""
         return {
             "method": self.method.name,
             "options": self.options,
@@ -120,18 +120,18 @@ class Job:
 
     @property
     def repetition(self) -> dict[str, Any]:
-        """What gives the same release again: as it was requested, with the seed that was drawn."""
+        """The request that gives the run's release again: as it was, with the seed that was drawn."""
         return {**self.request, "seed": self.seed if self.used_seed is None else self.used_seed}
 
     @property
     def used_seed(self) -> int | None:
-        """The secret seed of a release in which something was drawn at random; None of any other."""
+        """The secret seed of a run in whose release something was drawn at random; None of any other."""
         drawn = self.release is not None and "seed" in self.release.made_by
         return self._secret if drawn else None
 
     @property
     def seconds(self) -> float:
-        """How long it has been at work."""
+        """The seconds that the run has been at work."""
         if self._started is None:
             return 0.0
         return (time.monotonic() if self._ended is None else self._ended) - self._started
@@ -141,7 +141,7 @@ class Job:
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
-        """Stop searching; what was found so far is kept and audited. What waits does not start at all."""
+        """Stop the run's search; what it found is kept and audited. A run that waits does not start."""
         self._cancelled.set()
         with self._starting:
             if self.state is State.WAITING:
@@ -150,18 +150,18 @@ class Job:
             self._search.cancel()
 
     def stop_audit(self) -> None:
-        """Cut the audit short; what is not proven by then counts as not safe."""
+        """Cut the audit of the run short; what is not proven by then counts as not safe."""
         if self._check is not None:
             self._check.cancel()
 
     def abandon(self) -> None:
-        """Stop whatever it does, the audit too: nobody will ask for what it found."""
+        """Stop whatever the run does, the audit too: no page will ask for what it found."""
         self._abandoned.set()
         self.cancel()
         self.stop_audit()
 
     def carry_out(self) -> None:
-        """Protect, audit, deduce; to be called in a thread. Whatever goes wrong is kept as ``error``."""
+        """Protect, audit, deduce; to be called in a thread. What goes wrong is the run's ``error``."""
         with self._starting:
             if self.state is State.CANCELLED:
                 return
@@ -209,7 +209,7 @@ class Job:
         self.state = passed if found.safe else State.UNSAFE
 
     def _deduce_intervals(self, release: Release) -> Deduction:
-        """Return what the outsider deduces: a picture beside the verdict, which does not depend on it."""
+        """Return the outsider's intervals of the run's hidden sensitive cells, for pictures on the page."""
         run = Run(SECONDS_FOR_INTERVALS, listener=self._listen)
         before, self._check = self._check, run
         # After the run can be reached: a stop that came before it, or comes now, is not lost.
@@ -231,7 +231,7 @@ class Job:
         return found
 
     def _end_without(self, state: State, message: str) -> None:
-        """There is no release: why."""
+        """End the run without a release, in this state, with the reason as its ``error``."""
         self.error = message
         self._log_line(message)
         self.state = state

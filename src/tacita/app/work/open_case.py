@@ -69,12 +69,12 @@ class Decision:
 
     @property
     def safe(self) -> bool:
-        """Whether the cell is not sensitive, whatever rules and files say."""
+        """Whether the user decided that the cell is not sensitive, whatever rules and files say."""
         return self.kind is DecisionKind.SAFE or self.exempt
 
     @property
     def text(self) -> str:
-        """The decision in a few words."""
+        """The user's decision on the cell in a few words, as the page shows it."""
         return f"{self.kind.value}, {DecisionKind.SAFE.value}" if self.exempt else self.kind.value
 
 
@@ -100,7 +100,7 @@ class Case:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """Written rules, any of which makes a cell sensitive."""
+        """The written rules of the session's case, any of which makes a cell sensitive."""
         return self.specification.rules.alternatives
 
     @property
@@ -109,30 +109,30 @@ class Case:
 
     @property
     def published(self) -> tuple[Release, ...]:
-        """Releases that readers may have."""
+        """The releases that readers may have, as the page Rules lists them."""
         return self.data.published
 
     @property
     def from_project(self) -> bool:
-        """Whether a project, or a choice of records, says where the table comes from."""
+        """Whether a project, or the user's choice of records, says where the table comes from."""
         return bool(self.specification.sources)
 
     def specify(self, **sections: Any) -> Case:
-        """Return the case with other sections; a dictionary changes single fields of a section."""
+        """Return the user's case with other sections; a dictionary changes single fields of a section."""
         return replace(self, specification=self.specification.replace(**sections))
 
     def with_rules(self, rules: Iterable[str]) -> Case:
-        """Return the case with other written rules."""
+        """Return the user's case with other written rules."""
         return self.specify(rules={"rule": " | ".join(rules) or None})
 
     def with_published(self, releases: tuple[Release, ...]) -> Case:
-        """Return the case with other releases that readers may have."""
+        """Return the user's case with other releases that readers may have."""
         data = replace(self.data, published=releases)
         return replace(self, data=data).specify(published=Published())
 
     @property
     def problem(self) -> Problem:
-        """The question that methods and the audit are asked; compiled once.
+        """The problem that the user's case poses to methods and the audit; compiled once.
 
         Raises
         ------
@@ -146,7 +146,7 @@ class Case:
         return kept
 
     def forget_problem(self) -> None:
-        """Free the memory of the problem, which is larger than the case; it is compiled anew on demand."""
+        """Free the memory of the case's problem, larger than the case; it is compiled anew on demand."""
         self.__dict__.pop("_problem", None)
 
     def _compile(self) -> Problem:
@@ -157,7 +157,7 @@ class Case:
             raise error.with_remedy("Bounds are on the page Rules under 'Everyone knows'") from None
 
     def find_levels(self, *, exempting: bool = True) -> Levels:
-        """Return what is sensitive, also where the levels are refused as a problem.
+        """Return the levels that pages show of the case, also where they are refused as a problem.
 
         Without ``exempting`` cells that are not sensitive by hand are included.
         """
@@ -168,7 +168,7 @@ class Case:
 
     @property
     def decisions(self) -> Mapping[int, Decision]:
-        """What was decided by hand, cell by cell; found once.
+        """The user's decisions on cells by hand, by cell; found once.
 
         A cell has one decision: one that must be published or hidden may be sensitive as well. Entries that
         name a percentage state levels, as files do, and are no decisions.
@@ -194,20 +194,20 @@ class Case:
 
     @property
     def marked_cells(self) -> list[int]:
-        """Cells that are sensitive by hand."""
+        """The cells that the user's case marks as sensitive by hand, in the order of its marks."""
         return self._places([mark.cell for mark in self.specification.rules.sensitive])
 
     @property
     def exempt_cells(self) -> list[int]:
-        """Cells that are not sensitive, whatever rules and the file say."""
+        """The cells that the user declared not sensitive, whatever rules and the file say."""
         return self._places(self.specification.rules.exempt)
 
     def list_decided(self, kind: DecisionKind) -> list[int]:
-        """Return cells with a decision of this kind."""
+        """Return the cells on which the user made a decision of this kind."""
         return [cell for cell, decision in self.decisions.items() if decision.kind is kind]
 
     def decide(self, cells: Iterable[int], decision: Decision | None) -> Case:
-        """Return the case with this decision on some cells, instead of all others on them; None: without."""
+        """Return the case with this decision of the user on cells, instead of others; None: without."""
         chosen = sorted({*cells})
         codes = name_cells(self.table, chosen)
         gone = {*chosen}
@@ -244,7 +244,7 @@ class Case:
         )
 
     def with_table(self, table: Table) -> Case:
-        """Return the case of a changed table: what is specified of a cell follows it to its new place.
+        """Return the case of a table edited by the user: what is specified of a cell follows it.
 
         Raises
         ------
@@ -285,7 +285,7 @@ class Case:
         )
 
     def _refuse_contradictions(self, table: Table, places: Cells) -> None:
-        """Refuse different decisions on cells that become one, as one of them would be lost."""
+        """Refuse an edit by which cells with different decisions become one, as one would be lost."""
         found: dict[int, Decision] = {}
         for cell, decision in self.decisions.items():
             at = int(places[cell])
@@ -301,7 +301,7 @@ class Case:
 
 
 def open_case(found: Table | Problem, name: str) -> Case:
-    """Return the case of what a reader, a generator or an example made.
+    """Return the case that the app works on, of what a reader, a generator or an example made.
 
     What a file states of its cells stays what it states. A problem that was made in Python is specified by
     its rule, in words or as marks on cells; levels without words are stated.
@@ -322,7 +322,7 @@ def open_case(found: Table | Problem, name: str) -> Case:
 
 
 def decide_as_stated(case: Case) -> Case:
-    """Return the case in which the user decides on the cells that its file wants to be published."""
+    """Return the case with the cells that its file wants published turned into decisions of the user."""
     if not case.data.must_publish.any():
         return case
     stays = np.flatnonzero(case.problem.must_publish).tolist()
@@ -331,12 +331,12 @@ def decide_as_stated(case: Case) -> Case:
 
 
 def states_percentage(mark: SensitiveCell) -> bool:
-    """Return whether an entry states levels in percent of the value, as a file does, and is no decision."""
+    """Return whether a mark states levels in percent of the value, as files do: no decision of the user."""
     return mark.protection is not None and mark.lower is None and mark.upper is None
 
 
 def _specify_rules(problem: Problem) -> Rules | None:
-    """Return the rule of a problem in words, or as marks on cells; None where it is neither."""
+    """Return an opened problem's rule for the user's case, in words or as marks; None where neither."""
     parts = problem.rule.rules if isinstance(problem.rule, AnyOf) else (problem.rule,)
     marks = [part for part in parts if isinstance(part, Marked) and not isinstance(part.cells, str)]
     if len(marks) == len(parts):

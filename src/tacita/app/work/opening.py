@@ -40,12 +40,12 @@ NO_OPTIONS = ReadOptions()
 
 
 def list_endings() -> tuple[str, ...]:
-    """Return the endings of files that can be opened."""
+    """Return the endings of files that the app can open."""
     return (*list_column_endings(), ".jj", ".txt", ".dat", ".toml", ".hrc")
 
 
 def open_case_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTIONS) -> Case:
-    """Return the case of one file or folder on this machine.
+    """Return the case that the app opens from one file or folder on this machine.
 
     A project is called like its file, or like its folder where the file has the name that all have.
     """
@@ -58,7 +58,7 @@ def open_case_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTIONS
 
 
 def open_case_of_files(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS) -> Case:
-    """Return the case of files that were uploaded together, in a folder of their own.
+    """Return the case that the app opens from files uploaded together, in a folder of their own.
 
     That is a project with its data, the three files of the thesis program, or one table with the
     classifications of its dimensions, each in a file that is called like its dimension: ``region.csv``, or
@@ -71,14 +71,14 @@ def open_case_of_files(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS)
 
 
 def open_case_of_text(text: str, reading: ReadOptions = NO_OPTIONS) -> Case:
-    """Return the case of a block pasted from a spreadsheet."""
+    """Return the case that the app opens from a block pasted from a spreadsheet."""
     return open_case(read_pasted(text, reading), "pasted")
 
 
 def make_empty_case(
     dimensions: Mapping[str, Sequence[str]], *, counts: bool = True, decimals: int = 0
 ) -> Case:
-    """Return a table of these dimensions and codes, to be typed: all cells are zero, totals are computed."""
+    """Return the case of a new table to be typed in the app: all cells are zero, totals are computed."""
     shape = [len(codes) for codes in dimensions.values()]
     if not shape or min(shape) < 1:
         raise InputError("a new table needs at least one dimension, and one code in each")
@@ -96,7 +96,7 @@ def make_empty_case(
 
 
 def parse_dimensions(text: str) -> dict[str, list[str]]:
-    """Return dimensions from lines such as ``region: North, South`` or, for codes 1 to 12, ``month: 12``."""
+    """Return codes by dimension typed in the app: ``region: North, South``, ``month: 12`` for 1 to 12."""
     found: dict[str, list[str]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
@@ -121,7 +121,7 @@ def parse_dimensions(text: str) -> dict[str, list[str]]:
 def generate_case(
     shape: Sequence[int], family: str, *, sensitive: float | int | None, seed: int = 0, **options: Any
 ) -> Case:
-    """Return a random table with sensitive cells; options are those of :func:`tacita.generate.problem`."""
+    """Return the app's case of a random table; options are those of :func:`tacita.generate.problem`."""
     _refuse_many_cells(shape)
     if seed < 0:
         raise InputError(f"seed {seed}", remedy="give an integer, 0 or more")
@@ -130,12 +130,12 @@ def generate_case(
 
 
 def open_case_of_example(name: str) -> Case:
-    """Return an example with its question."""
+    """Return the case that the app opens from an example, with its sensitive cells."""
     return open_case(example(name), EXAMPLES[name].title)
 
 
 def list_reading_notes(case: Case, reading: ReadOptions) -> list[str]:
-    """Return what was done to the input, and what was taken for granted, in sentences."""
+    """Return sentences for the page on what was done to the user's input, and taken for granted."""
     table = case.table
     notes = [f"Warning: {text}" for text in table.warnings[:MOST_NOTES]] + list(table.notes[:MOST_NOTES])
     if len(table.notes) > MOST_NOTES:
@@ -151,7 +151,7 @@ def list_reading_notes(case: Case, reading: ReadOptions) -> list[str]:
 
 
 def _has_negatives(table: Table) -> bool:
-    """Return whether nothing but negative ones keeps integers from being counts."""
+    """Return whether nothing but negative values keeps an opened table's integers from being counts."""
     has_counts = table.count is not None or table.contributions is not None
     return not table.integer and table.decimals == 0 and not has_counts and bool((table.units < 0).any())
 
@@ -182,7 +182,7 @@ def _open_files_in(folder: Path, paths: Sequence[Path], reading: ReadOptions) ->
 
 
 def group_by_dimension(table: Path, trees: Sequence[Path]) -> dict[str, list[Path]]:
-    """Return files of classifications by the dimension that their names end with."""
+    """Return the classifications that came with the user's table, by the dimension in their names."""
     named: dict[str, list[Path]] = {}
     for path in trees:
         named.setdefault(path.stem.removeprefix(f"{table.stem}-"), []).append(path)
@@ -190,8 +190,8 @@ def group_by_dimension(table: Path, trees: Sequence[Path]) -> dict[str, list[Pat
 
 
 def is_classification(path: Path) -> bool:
-    """Return whether a file holds the tree of a dimension's codes: ``.hrc``, or columns ``parent`` and
-    ``child``.
+    """Return whether a file of the user's input holds the tree of a dimension's codes: ``.hrc``, or columns
+    ``parent`` and ``child``.
     """
     if path.suffix.lower() == ".hrc":
         return True
@@ -205,7 +205,7 @@ def is_classification(path: Path) -> bool:
 
 
 def _open_project(path: Path, reading: ReadOptions, name: str) -> Case:
-    """Return the case of a project; one that does not fit its table is refused."""
+    """Return the case that the app opens from a project; one that does not fit its table is refused."""
     if options := list(reading.given):
         raise InputError(
             "a project says itself how its files are read", place=path, remedy=f"leave out {options[0]}"
@@ -214,7 +214,7 @@ def _open_project(path: Path, reading: ReadOptions, name: str) -> Case:
 
 
 def open_specification(specification: Specification, name: str) -> Case:
-    """Read the files of a specification and return its case; one that does not fit its table is refused."""
+    """Return the app's case of a specification, its files read; one that does not fit is refused."""
     case = decide_as_stated(Case(name, specification.read(), specification))
     _ = case.problem
     return case

@@ -11,7 +11,7 @@ from tacita.core.errors import InputError
 
 
 def expand_path(text: str | os.PathLike[str]) -> Path:
-    """Return a path in which ``~`` stands for a user's own folder.
+    """Return the path that the user of the app typed, in which ``~`` stands for a user's own folder.
 
     Raises
     ------
@@ -27,7 +27,7 @@ def expand_path(text: str | os.PathLike[str]) -> Path:
 
 
 def assign_paths(folder: Path, names: Sequence[str]) -> list[Path]:
-    """Return where files of these names are put: in this folder, whatever folder a name speaks of."""
+    """Return the paths for uploaded files in a folder of the session, whatever folder their names say."""
     plain = [name.replace("\\", "/").rpartition("/")[2] for name in names]
     if wrong := [name for k, name in enumerate(plain) if name in ("", ".", "..", *plain[:k])]:
         raise InputError(f"'{wrong[0]}': every file needs a name, and no two the same", remedy="rename it")
@@ -36,7 +36,7 @@ def assign_paths(folder: Path, names: Sequence[str]) -> list[Path]:
 
 @contextmanager
 def hide_folders(*private: Path | None) -> Iterator[None]:
-    """Leave folders of the session, which mean nothing to users, out of the messages of errors."""
+    """Leave the session's folders, which mean nothing to users, out of the messages of errors."""
     try:
         yield
     except InputError as error:

@@ -23,7 +23,7 @@ class Preset:
 
 
 def list_presets(table: Table) -> tuple[Preset, ...]:
-    """Return all presets for a table; subtotals are named with its codes."""
+    """Return all shortcuts of the page Protect for a table; subtotals are named with its codes."""
     rounded = {"base": 5, "power": 2, "margins": False, "strict": False}
     return (
         Preset(
@@ -83,7 +83,7 @@ def _make_preset(name: str, options: Mapping[str, Any], least: str) -> Preset:
 
 
 def _name_first_subtotal(table: Table) -> str:
-    """Return the first two inner codes of the first dimension, joined; nothing where there are none."""
+    """Return a subtotal of two inner codes for the form, ``region=North+South``; empty if there is none."""
     for dimension in table.structure.dimensions:
         codes = [code if code.isalnum() else f'"{code}"' for code in dimension.trees[0].leaves[:2]]
         return f"{dimension.name}={'+'.join(codes)}"

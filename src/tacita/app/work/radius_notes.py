@@ -18,8 +18,8 @@ from tacita.problem.quality import find_changed
 
 
 def describe_radii(problem: Problem, release: Release) -> list[str]:
-    """Return base and radius, and what it means if a sensitive cell shows its true value; nothing where no
-    number has a radius.
+    """Return sentences for the page Result on base and radius, and on what it means if a sensitive cell
+    shows its true value; none where no number has a radius.
     """
     near = release.shown & release.hidden
     if not near.any():
@@ -44,7 +44,7 @@ def describe_radii(problem: Problem, release: Release) -> list[str]:
 
 
 def _describe_multiples(problem: Problem, release: Release) -> str:
-    """Return what every number is a multiple of; nothing where not all are rounded."""
+    """Return words for the page on what every number is a multiple of; empty where not all are rounded."""
     if (release.marks != Mark.ROUNDED).any():
         return ""
     options = dict(release.made_by.get("options", {}))

@@ -76,17 +76,17 @@ class RecordsFile:
 
     @property
     def is_text(self) -> bool:
-        """Whether numbers stand in it as text, with a decimal sign."""
+        """Whether numbers stand in the user's file as text, with a decimal sign to ask for."""
         return self.path.name.lower().endswith(CSV)
 
     def with_decimal(self, decimal: str) -> RecordsFile:
-        """Return the same file surveyed with another decimal sign."""
+        """Return the user's file of records, surveyed with another decimal sign."""
         return replace(
             self, decimal=decimal, seen=survey_records(find_records(self.path, self.sheet), decimal)
         )
 
     def with_sheet(self, sheet: str) -> RecordsFile:
-        """Return the records of another sheet of the workbook, of which nothing is chosen yet."""
+        """Return the records of another sheet of the user's workbook, of which nothing is chosen yet."""
         reading = ReadOptions(decimal=self.decimal, sheet=sheet)
         if self.private is None:
             return find_records_at(self.path, reading)
@@ -94,7 +94,7 @@ class RecordsFile:
 
 
 def find_records_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTIONS) -> RecordsFile:
-    """Return the records of a file, with classifications that lie beside it and are called like columns."""
+    """Return the records of a file for the page Start, with classifications beside it, named by column."""
     path = expand_path(path).absolute()
     found, sheets = _survey_file(path, reading)
     near = [file for file in sorted(path.parent.iterdir()) if file.suffix.lower() in (".csv", ".hrc")]
@@ -107,8 +107,8 @@ def find_records_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTI
 
 
 def find_records_among(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS) -> RecordsFile:
-    """Return uploaded records, in a folder of their own, with classifications called like
-    columns.
+    """Return uploaded records for the page Start, in a folder of their own, with classifications called
+    like columns.
     """
     classifications = [path for path in paths if is_classification(path)]
     others = [path for path in paths if path not in classifications]
@@ -133,7 +133,7 @@ def find_records_among(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS)
 
 
 def find_records_in_text(text: str, folder: Path, reading: ReadOptions = NO_OPTIONS) -> RecordsFile:
-    """Return pasted records, which are put into a folder of their own within ``folder``."""
+    """Return records pasted on the page Start, which are put into a folder of their own in ``folder``."""
     place = Path(tempfile.mkdtemp(prefix="pasted-", dir=folder))
     try:
         return find_records_among([write_text(place / "pasted.tsv", text)], reading)
@@ -143,7 +143,7 @@ def find_records_in_text(text: str, folder: Path, reading: ReadOptions = NO_OPTI
 
 
 def tabulate_records(records: RecordsFile, choice: Choice) -> Case:
-    """Return the table that a choice makes of records, as a case.
+    """Return the case that the app tabulates from records by the user's choice of columns.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def tabulate_records(records: RecordsFile, choice: Choice) -> Case:
 
 
 def _survey_file(path: Path, reading: ReadOptions) -> tuple[Overview, Sheets | None]:
-    """Return what a file holds, and of a workbook its sheets."""
+    """Return an overview of the columns in the user's file of records, and of a workbook its sheets."""
     if not path.name.lower().endswith(ENDINGS):
         raise InputError(
             f"records are read from {' '.join(ENDINGS)}", place=path, remedy="save them in one of these"
@@ -188,5 +188,5 @@ def _survey_file(path: Path, reading: ReadOptions) -> tuple[Overview, Sheets | N
 
 
 def _find_sheet(sheets: Sheets | None, reading: ReadOptions) -> str | None:
-    """Return the sheet that was read: the one specified, or else the one proposed."""
+    """Return the sheet of the user's workbook that was read: the one specified, or the one proposed."""
     return reading.sheet or (None if sheets is None else sheets.proposed)

@@ -25,7 +25,7 @@ class SoughtCell:
 def seek(
     cells: Cells, step: int, arrangement: Arrangement, where: Layout, row: int, column: int
 ) -> SoughtCell:
-    """Return the next of some cells (``step`` 1) or the one before (``step`` -1), seen from a place.
+    """Return the next of some cells (``step`` 1) or the one before (-1), seen from a place in the sheet.
 
     The order is that of reading: table by table, slice by slice, row by row. It does not depend on the slice
     in view, so going on leads through all of them and, after the last, to the first again.
@@ -52,7 +52,7 @@ def seek(
 
 
 def _count_before(order: Cells, arrangement: Arrangement, where: Layout, row: int, column: int) -> int:
-    """Return how many of the cells come before a place at which none of them is."""
+    """Return how many of the cells come before a place in the sheet at which none of them is."""
     structure = where.structure
     if structure.labels:
         own = np.array([[row]], dtype=np.int32)
@@ -67,7 +67,7 @@ def _count_before(order: Cells, arrangement: Arrangement, where: Layout, row: in
 
 
 def _sort_as_read(arrangement: Arrangement, structure: Structure, home: Cells, codes: Codes) -> Cells:
-    """Return the order in which rows of ``codes`` are read, each in its ``home``, a linked table."""
+    """Return the order in which the sheet shows rows of ``codes``, each in its ``home``, a linked table."""
     if structure.labels:
         return np.argsort(codes[:, 0], kind="stable")
     rank = [np.argsort(list_lines(dimension)[0]) for dimension in structure.dimensions]
@@ -83,7 +83,7 @@ def _sort_as_read(arrangement: Arrangement, structure: Structure, home: Cells, c
 
 
 def _find_homes(structure: Structure, cells: Cells) -> Cells:
-    """Return the table in which each cell is met: the first that shows it."""
+    """Return the position of the linked table in which the sheet shows each cell: the first that has it."""
     home = np.zeros(len(structure), dtype=np.int64)
     for k in range(len(structure.parts) - 1, -1, -1):
         home[structure.parts[k].cells] = k
@@ -91,7 +91,7 @@ def _find_homes(structure: Structure, cells: Cells) -> Cells:
 
 
 def _find_codes(structure: Structure, cells: Cells) -> Codes:
-    """Return codes of cells; of cells with labels, their positions."""
+    """Return the codes of cells by which the sheet orders them; of cells with labels, their positions."""
     if structure.labels:
         return cells.astype(np.int32).reshape(-1, 1)
     return structure.codes[cells]

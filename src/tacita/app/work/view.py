@@ -53,7 +53,7 @@ class Arrangement:
     part: str | None = None
 
     def lay_out(self, structure: Structure) -> Layout:
-        """Return the lines and the cells at their crossings.
+        """Return the rows and columns of the sheet, and the cells at their crossings.
 
         What the structure no longer has (a code that was dropped, a dimension that was renamed) falls back to
         what is usual.
@@ -74,7 +74,7 @@ class Arrangement:
         return lay_out(structure, rows, columns, fixed, part=part.name if part is not None else None)
 
     def shift_to(self, structure: Structure, cell: int) -> Arrangement:
-        """Return this arrangement if it shows a cell, else one with other slices, or of another table."""
+        """Return this arrangement if its sheet shows a cell, else one of other slices or another table."""
         if find_place(self.lay_out(structure), cell) is not None:
             return self
         parts = {part.name: part for part in structure.parts}
@@ -108,12 +108,12 @@ class Sensitivity:
 
     @property
     def exempt(self) -> Mask:
-        """Cells that a rule, a mark or the file hits, and that are not sensitive by hand."""
+        """The mask of cells that a rule, a mark or the file hits, but the user declared not sensitive."""
         return self.hits.sensitive & ~self.levels.sensitive
 
     @classmethod
     def guess(cls, case: Case) -> Sensitivity:
-        """Return what is sensitive by the file and by hand alone, without applying rules."""
+        """Return what the page first shows as sensitive: by the file and by hand, rules not applied."""
         sensitive = np.zeros(len(case.table), dtype=bool)
         sensitive |= case.data.levels.sensitive
         sensitive[case.marked_cells] = True
@@ -124,7 +124,7 @@ class Sensitivity:
 
     @classmethod
     def find(cls, case: Case) -> Sensitivity:
-        """Return what is sensitive, rules applied; slow where the table is large."""
+        """Return what the page shows as sensitive, rules applied; slow where the table is large."""
         try:
             problem = case.problem
             return cls(problem.levels, _find_hits(case, problem.levels), problem)
@@ -148,7 +148,7 @@ class View:
     words: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     def text_at(self, row: int, column: int) -> str:
-        """Return what a cell shows."""
+        """Return the text that the sheet shows in a cell."""
         if self.flags[row, column] & Flag.EMPTY:
             return ""
         if (row, column) in self.words:
@@ -156,7 +156,7 @@ class View:
         return exact.to_text(int(self.units[row, column]), self.decimals)
 
     def to_content(self) -> Content:
-        """Return all of it as the content of a sheet."""
+        """Return the view as the content of a sheet: texts, flags, lines and titles."""
         flat = exact.to_texts(self.units.ravel().tolist(), self.decimals)
         width = self.units.shape[1]
         texts = [flat[start : start + width] for start in range(0, len(flat), width)]
@@ -175,8 +175,8 @@ class View:
         )
 
     def find_changes(self, before: View) -> list[Change] | None:
-        """Return the cells that look different; None where lines or titles do, so that the whole is to be
-        sent.
+        """Return the cells of the sheet that look different than before; None where lines or titles do, so
+        that the whole is to be sent.
         """
         if _list_frame(self.layout) != _list_frame(before.layout):
             return None
@@ -197,7 +197,7 @@ class View:
 
 
 def view_case(case: Case, levels: Levels, where: Layout, exempt: Mask | None = None) -> View:
-    """Return the values with flags: sensitive, must be published or hidden, and exempt if that is given."""
+    """Return the sheet's view of a case: values flagged as sensitive, must publish, must hide, exempt."""
     flags = np.zeros(len(case.table), dtype=np.uint8)
     flags[levels.sensitive] |= np.uint8(Flag.SENSITIVE)
     if exempt is not None:
@@ -208,12 +208,12 @@ def view_case(case: Case, levels: Levels, where: Layout, exempt: Mask | None = N
 
 
 def view_table(table: Table, flags: Flags, where: Layout) -> View:
-    """Return the values of a table with flags per cell; sums are flagged here."""
+    """Return the sheet's view of a table with these flags per cell; sums are flagged here."""
     return View(where, _spread(table.units, where, 0), table.decimals, _spread_flags(flags, where))
 
 
 def classify_internally(table: Table, release: Release, sensitive: Mask) -> NDArray[np.int64]:
-    """Return position in ``KINDS`` of each cell, for those who know the true values.
+    """Return the position in ``KINDS`` of each cell, for users of the app, who know the true values.
 
     A cell that is not sensitive and shows its true number counts as published, also where readers learn a
     radius around it: among cells that did change it must not stand out.
@@ -223,9 +223,7 @@ def classify_internally(table: Table, release: Release, sensitive: Mask) -> NDAr
 
 
 def view_release(table: Table, release: Release, sensitive: Mask, where: Layout) -> View:
-    """Return what a release of a table publishes: numbers, intervals, nothing; each kind of cell with its
-    flag.
-    """
+    """Return the sheet's view of a release: numbers, intervals, nothing; flags by kind of cell."""
     by_kind = np.array([FLAGS[kind] for kind in KINDS], dtype=np.uint8)
     flags = _spread_flags(by_kind[classify_internally(table, release, sensitive)], where)
     shown = _spread(release.shown, where, True)
@@ -237,37 +235,37 @@ def view_release(table: Table, release: Release, sensitive: Mask, where: Layout)
 
 
 def find_block(where: Layout, rows: Sequence[int], columns: Sequence[int]) -> Cells:
-    """Return the cells of a block, each once; empty ones are left out."""
+    """Return the cells of a block of the sheet, each once; empty ones are left out."""
     cells = where.cells[np.ix_(list(rows), list(columns))]
     return np.unique(cells[cells >= 0])
 
 
 def find_place(where: Layout, cell: int) -> tuple[int, int] | None:
-    """Return row and column of a cell, the first where several lines show it; None where it is in another
-    slice.
+    """Return row and column of a cell in the sheet, the first where several lines show it; None where it is
+    in another slice.
     """
     places = np.argwhere(where.cells == cell)
     return (int(places[0, 0]), int(places[0, 1])) if places.size else None
 
 
 def _find_hits(case: Case, levels: Levels) -> Levels:
-    """Return levels of the rules of a case without its exemptions; ``levels`` are those with them."""
+    """Return the levels of a case without the user's exemptions; ``levels`` are those with them."""
     return case.find_levels(exempting=False) if case.specification.rules.exempt else levels
 
 
 def _spread(column: NDArray[Any], where: Layout, empty: Any) -> NDArray[Any]:
-    """Return one entry per cell of the table as rows by columns."""
+    """Return an array of one entry per cell as rows by columns of the sheet, ``empty`` where no cell is."""
     return np.where(where.cells >= 0, column[where.cells], empty)
 
 
 def _spread_flags(flags: Flags, where: Layout) -> Flags:
-    """Return flags rows by columns, with sums (also those that are empty) and empty cells marked."""
+    """Return the flags of cells as rows by columns of the sheet, with sums and empty cells marked."""
     spread = _spread(flags, where, int(Flag.EMPTY))
     return np.where(_find_sums(where), spread | Flag.TOTAL, spread).astype(np.uint8)
 
 
 def _find_sums(where: Layout) -> Mask:
-    """Return where a sum stands, or would stand if the cell were listed."""
+    """Return the mask of places in the sheet where a sum stands, or would if the cell were listed."""
     structure = where.structure
     leaf_rows, leaf_columns = (
         np.array([line.leaf for line in lines]) for lines in (where.rows, where.columns)
@@ -293,7 +291,7 @@ def _format_window(release: Release, cell: int) -> str:
 
 
 def _list_frame(where: Layout) -> tuple[object, ...]:
-    """Return what stands around the cells."""
+    """Return the lines and titles that stand around the cells of a sheet."""
     return (
         where.rows,
         where.columns,
@@ -310,7 +308,7 @@ HIDDEN = "hidden"
 
 
 def view_difference(problem: Problem, release: Release, where: Layout) -> View:
-    """Return rows by columns of what changed, flagged as the release is."""
+    """Return the sheet's view of what a release changed in each cell, flagged as the release is."""
     published = view_release(problem.table, release, problem.levels.sensitive, where)
     words = dict(_describe_changes(problem, release, where))
     return View(where, np.zeros_like(published.units), 0, published.flags, words)

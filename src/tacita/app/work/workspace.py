@@ -88,18 +88,18 @@ class Workspace:
 
     @property
     def folder(self) -> Path:
-        """Where uploads and exports are put together."""
+        """The session's temporary folder, in which uploads and exports are put together."""
         return Path(self._folder.name)
 
     def require_case(self) -> Case:
-        """Return the case; :class:`InputError` where there is none."""
+        """Return the session's case; :class:`InputError` where none is open."""
         if self.case is None:
             raise InputError("there is no table yet", remedy="open, type or generate one on the page Start")
         return self.case
 
     @property
     def specification(self) -> Specification:
-        """The specification of the case, with the method and formats of the last run of its table."""
+        """The specification of the session's case, with method and formats of the last run of its table."""
         case = self.require_case()
         specification = case.specification
         for job in reversed(self.jobs):
@@ -111,7 +111,7 @@ class Workspace:
         return specification
 
     def open_path(self, path: str | Path) -> None:
-        """Begin with the case of a file; of a workbook of several sheets one is asked for."""
+        """Open the case of a file in the session; of a workbook of several sheets one is asked for."""
         from tacita.app.work.inputs import SheetQuestion, find_alternative, take_path
         from tacita.app.work.opening import NO_OPTIONS, list_reading_notes
 
@@ -125,7 +125,7 @@ class Workspace:
         self.notes = list_reading_notes(case, NO_OPTIONS)
 
     def clear(self) -> None:
-        """Nothing open, nothing running, nothing to go back to."""
+        """Close the session's case, stop its runs and remove its files; nothing is left to go back to."""
         for job in list(self.jobs):
             self.forget(job)
         self.case = None
@@ -135,7 +135,7 @@ class Workspace:
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
     def drop(self, folder: Path | None) -> None:
-        """Remove uploaded files, unless something that is at hand is to be read from them.
+        """Remove a folder of uploaded files, unless the session is to read something from them still.
 
         A case that was made of them has its table.
         """
@@ -145,7 +145,7 @@ class Workspace:
             shutil.rmtree(folder, ignore_errors=True)
 
     def change(self, case: Case) -> None:
-        """Go on with another case, or with this one after something was done to it.
+        """Make this the session's case: another one, or the present one after something was done to it.
 
         Undo leads back to the one before; the runs stay.
         """
@@ -166,13 +166,13 @@ class Workspace:
         return bool(self._future)
 
     def undo(self) -> None:
-        """Back to the case before the last change."""
+        """Go back to the session's case before the last change."""
         if self.case is not None and self._past:
             self._future.append(self.case)
             self.case = self._past.pop()
 
     def redo(self) -> None:
-        """Forward again, after an undo."""
+        """Go forward again to the session's next case, after an undo."""
         if self.case is not None and self._future:
             self._past.append(self.case)
             self.case = self._future.pop()
@@ -185,7 +185,7 @@ class Workspace:
         time_limit: float | None = None,
         seed: int | None = None,
     ) -> Job:
-        """Protect the case as it is now, in the background; options and case are checked at once."""
+        """Start a run on the session's case in the background; its options are checked at once."""
         # Two clicks may come in two threads: no two runs have the same number.
         with self._numbering:
             number = 1 + max((job.number for job in self.jobs), default=0)
@@ -196,8 +196,8 @@ class Workspace:
         return job
 
     def count_other_draws(self, job: Job) -> int:
-        """Return how many other runs drew other numbers at random for the table of this one; 0 if it drew
-        none.
+        """Return how many of the session's runs drew other numbers at random for this run's table; 0 if it
+        drew none.
         """
         if job.used_seed is None:
             return 0
@@ -207,7 +207,7 @@ class Workspace:
         )
 
     def forget(self, job: Job) -> None:
-        """Stop a run and drop what it found; nothing is left to do where another window did so before."""
+        """Stop a run of the session and drop what it found, unless another window did so before."""
         job.abandon()
         with self._numbering:
             if job in self.jobs:
@@ -217,11 +217,11 @@ class Workspace:
 
     @property
     def chosen(self) -> Job | None:
-        """The run that screens show: the one chosen last, or the newest where that is gone."""
+        """The run that pages show: the one chosen last, or the newest where that is gone."""
         return self._chosen or (self.jobs[-1] if self.jobs else None)
 
     def choose(self, job: Job) -> None:
-        """Let screens show a run.
+        """Let the pages of the session show a run.
 
         Raises
         ------
@@ -233,11 +233,11 @@ class Workspace:
         self._chosen = job
 
     def job(self, number: int) -> Job | None:
-        """Return a run by its number."""
+        """Return a run of the session by its number; None where there is none."""
         return next((job for job in self.jobs if job.number == number), None)
 
     def close(self) -> None:
-        """Stop all runs and remove the folder."""
+        """Stop all runs of the session and remove its folder."""
         for job in self.jobs:
             job.abandon()
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -245,7 +245,7 @@ class Workspace:
 
 
 def _is_same_table(one: Case, other: Case) -> bool:
-    """Return whether two cases are states of one table, by where it comes from."""
+    """Return whether two cases of the session are states of one table, by where it comes from."""
     specification, others = one.specification, other.specification
     return (one.name, specification.sources, specification.folder) == (
         other.name,
@@ -255,13 +255,13 @@ def _is_same_table(one: Case, other: Case) -> bool:
 
 
 def _have_same_values(one: Job, other: Job) -> bool:
-    """Return whether two runs protected the same cells with the same values."""
+    """Return whether two runs of the session protected the same cells with the same values."""
     table, others = one.problem.table, other.problem.table
     return table.structure.same_cells(others.structure) and np.array_equal(table.units, others.units)
 
 
 def _limit_history(cases: Sequence[Case]) -> list[Case]:
-    """Return the latest of these cases, as many as undo may hold; the last one stays in any case."""
+    """Return the latest of the session's cases, as many as undo may hold; the last one always stays."""
     kept = list(cases[-MOST_STEPS:])
     while len(kept) > 1 and _count_numbers(kept) > MOST_NUMBERS:
         del kept[0]
@@ -269,7 +269,7 @@ def _limit_history(cases: Sequence[Case]) -> list[Case]:
 
 
 def _count_numbers(cases: Sequence[Case]) -> int:
-    """Return about how many numbers some cases hold; what they share counts once."""
+    """Return about how many numbers the cases kept for undo hold; what they share counts once."""
     tables = {id(case.table): case.table for case in cases}.values()
     structures = {id(table.structure): table.structure for table in tables}.values()
     return sum(map(len, tables)) + NUMBERS_OF_A_CELL * sum(map(len, structures))

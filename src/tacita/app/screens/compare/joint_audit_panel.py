@@ -64,7 +64,7 @@ class JointAuditPanel:
         return audit(self._problem(chosen), releases, Run(MOST_SECONDS))
 
     def _problem(self, chosen: list[Job]) -> Problem:
-        """Return what is asked now, if it is asked of this table; or else what was asked of the last run."""
+        """Return the problem for a joint audit of runs: the open case's, or else the last run's."""
         now = self._workspace.case
         return now.problem if now is not None and now.table is chosen[-1].case.table else chosen[-1].problem
 

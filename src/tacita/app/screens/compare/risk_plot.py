@@ -25,7 +25,7 @@ COLOURS = {State.SAFE: "#2f7fc4", State.UNSAFE: "#cf4a52", State.UNCHECKED: "#7c
 
 
 def build(jobs: Sequence[Job], now: Case | None) -> None:
-    """Show the plot with a choice of its horizontal axis, and the numbers of its points."""
+    """Show the plot of risk against loss on the page Compare, a choice of its axis, and its numbers."""
     points = {job.number: measure_run(job) for job in jobs}
     with ui.element("div").classes("strip"):
         heading("Risk against information lost")
@@ -58,8 +58,8 @@ def build(jobs: Sequence[Job], now: Case | None) -> None:
 
 
 def label_points(drawn: Mapping[int, tuple[float, float]], near: tuple[float, float]) -> dict[int, str]:
-    """Return the label of each point: the numbers of all runs that are drawn at its place or ``near`` it,
-    across and up, at the first of them, nothing at the others.
+    """Return the label of each run's point in the risk plot, by the number of the run: the numbers of all
+    runs drawn at its place or ``near`` it, across and up, at the first of them, and nothing at the others.
     """
     groups: list[list[int]] = []
     for run, (x, y) in sorted(drawn.items()):
@@ -80,7 +80,7 @@ def _describe_point(job: Job, points: dict[int, Any], key: str, now: Case | None
 
 
 def _table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case | None) -> None:
-    """Show the same numbers for those who do not see the plot."""
+    """Show the numbers of the risk plot as a table on the page, for those who do not see the plot."""
     columns = {measure.key: measure for measure in MEASURES}
     with ui.element("table").classes("plain").props("data-testid=plot-table"):
         with ui.element("thead"), ui.element("tr"):
@@ -99,7 +99,7 @@ def _table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case | No
 
 
 def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str, Any]:
-    """Return the chart: a sign and a number per run; what is known exactly stands above all others."""
+    """Return the risk plot as options of the chart library: a point per run, infinite risk at the top."""
     finite = [points[job.number]["risk"] for job in jobs if isfinite(points[job.number]["risk"])]
     top = 1.25 * max([1.0, *finite])
     drawn = {

@@ -13,18 +13,18 @@ from tacita.report.measures import Measure, Measures, compute_measures, find_bes
 
 
 def measure_run(job: Job) -> Measures:
-    """Return the numbers of one run by the keys of the measures; NaN where there is none."""
+    """Return the measures of a run for the page Compare, such as loss and risk, by key; NaN if unknown."""
     outcome = job.release.outcome if job.release is not None else None
     return compute_measures(job.problem, outcome, job.lost, job.intervals, job.seconds)
 
 
 def format_measure(measure: Measure, value: float, job: Job) -> str:
-    """Return a number of a run as it stands in a table."""
+    """Return a measure of a run as the text that tables of the page Compare show."""
     return measure.format(value, job.release.outcome if job.release is not None else None)
 
 
 def find_best_runs(measure: Measure, jobs: Sequence[Job], by_run: Mapping[int, Measures]) -> set[int]:
-    """Return the numbers of the safe runs with the least of a measure."""
+    """Return the numbers of the safe runs that have the least of a measure, for the page Compare."""
     return find_best(measure, {job.number: by_run[job.number] for job in jobs if job.state is State.SAFE})
 
 
@@ -33,7 +33,7 @@ EARLIER_NOTE = f"{DAGGER} {EARLIER}: the verdict is about that."
 
 
 def show_verdict(job: Job, now: Case | None) -> None:
-    """Show ``✔ safe``, with † where it is for an earlier case; screen readers get the sentence."""
+    """Show a run's verdict on the page: ``✔ safe``, with † if for an earlier case, in words for the ear."""
     tone = "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
     with ui.element("div").classes(tone):
         ui.label(describe_run(job, job.case)).classes("in-line")

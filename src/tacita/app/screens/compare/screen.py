@@ -26,7 +26,7 @@ EXPLAINED = ("median", "exact", "changed", "others", "silent", "l1", "l2", "larg
 
 
 def build(workspace: Workspace) -> None:
-    """Fill the page: the runs of the present table first, those of other tables apart."""
+    """Fill the page Compare: the runs of the present table first, those of other tables apart."""
     over = [job for job in workspace.jobs if job.state.judged]
     if not over:
         with ui.element("div").classes("strip").props("data-testid=nothing-to-compare"):
@@ -55,8 +55,8 @@ def _find_present_table(workspace: Workspace) -> Table | None:
 
 
 def _group_by_table(workspace: Workspace, jobs: list[Job]) -> list[list[Job]]:
-    """Return runs of equal tables together: what they lost can be compared, however sensitive cells were
-    chosen.
+    """Return the runs for the page Compare as one list per table, the present one first: what they lost can
+    be compared within a table, however its sensitive cells were chosen.
     """
     groups: dict[int, list[Job]] = {}
     for job in jobs:

@@ -20,7 +20,7 @@ MEANINGS = {
 
 
 def build(jobs: Sequence[Job]) -> None:
-    """Show the table; nothing where every run leaves gaps."""
+    """Show how runs changed statistics on the page Compare; nothing where every run leaves gaps."""
     shown = [job for job in jobs if job.release is not None and bool(job.release.shown.all())]
     if not shown:
         return
@@ -46,7 +46,7 @@ def _line(job: Job) -> None:
 
 
 def find_changed_statistics(job: Job) -> dict[str, float]:
-    """Return changes in percent by the name of the statistic."""
+    """Return how a run changed each statistic of the inner cells, in percent, by the statistic's name."""
     assert job.release is not None
     table, release = job.problem.table, job.release
     return measure_changes(table.values, release.value / 10.0**release.decimals, ~table.structure.is_total)

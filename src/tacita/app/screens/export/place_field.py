@@ -40,7 +40,7 @@ class PlaceField:
 
     @property
     def path(self) -> Path:
-        """Where to write.
+        """The path of the folder or file on this machine that the page Export is to write to.
 
         Raises
         ------
@@ -55,7 +55,7 @@ class PlaceField:
 
     @property
     def ready(self) -> bool:
-        """Whether something can be written there, as far as can be told before."""
+        """Whether the page Export can write to the chosen path, as far as can be told before."""
         try:
             return bool(self.path)
         except (InputError, OSError):
@@ -72,7 +72,7 @@ class PlaceField:
         return path
 
     def check(self) -> None:
-        """Look again at what is there."""
+        """Look again at what the chosen path holds, and update the page."""
         self._look()
         self._on_change()
 
@@ -96,7 +96,7 @@ class PlaceField:
 
 @contextmanager
 def busy(button: ui.button) -> Iterator[None]:
-    """Show on a button that something is being written, and let it take no click meanwhile."""
+    """Show a button of the page as busy while something is written, and let it take no click meanwhile."""
     button.props(add="loading")
     try:
         yield

@@ -52,7 +52,7 @@ FIRST_LINES, LONGEST_LINE = 12, 160
 
 
 def build(workspace: Workspace) -> None:
-    """Show the panel; what it offers depends on whether the chosen run is safe."""
+    """Show the panel of the page Export that publishes a run; what it offers depends on the verdict."""
     with panel("Publish a run", test_id="publish"):
         job = choose_run(workspace)
         if job is None:
@@ -163,7 +163,7 @@ class Publishing:
         self._refresh()
 
     def _refresh(self) -> None:
-        """Open the buttons that can be used now; names say what they do to an unsafe release."""
+        """Enable the export buttons that can be used now; their names tell where a release is unsafe."""
         request = self._request
         allowed = self._safe or (request.reason is not None and is_reason(request.reason))
         self._warning.set_visibility(not TELLING.isdisjoint(request.formats))
@@ -204,7 +204,7 @@ class Publishing:
         self._folder.check()
 
     async def _download(self, which: str) -> None:
-        """Let the browser fetch one of the two folders as an archive."""
+        """Let the browser download one of the two folders of an export as an archive."""
         with notices.attempt(), busy(self._publication if which == PUBLICATION else self._archive):
             name = f"{make_file_name(self._job.case.name)}-run-{self._job.number}-{which}.zip"
             archive = new_download_path(self._workspace.folder)
@@ -224,12 +224,12 @@ class Publishing:
                     _file(path, "for publication" if path in parcel.publication else "internal")
 
     def _scratch(self) -> TemporaryDirectory[str]:
-        """Return a folder for files that are looked at or packed, and then gone."""
+        """Return a temporary folder of the session for exported files that are looked at or packed."""
         return TemporaryDirectory(dir=self._workspace.folder, prefix="export-")
 
 
 def _list_files(files: Sequence[Path]) -> str:
-    """Return the files of one folder, by its path and their names."""
+    """Return the exported files of one folder as words for a notice: its path and their names."""
     return f"{files[0].parent} ({', '.join(path.name for path in files)})"
 
 
@@ -238,7 +238,7 @@ def _list_notes(notes: Sequence[str]) -> str:
 
 
 def _file(path: Path, whose: str) -> None:
-    """Show a file by name and size, and the first lines of a text."""
+    """Show an exported file on the page by name and size, and the first lines of a text."""
     title = f"{path.parent.name}/{path.name} · {whose} · {pluralize(path.stat().st_size, 'byte')}"
     if path.suffix not in TEXT:
         ui.label(f"{title} · not a text").classes("muted")

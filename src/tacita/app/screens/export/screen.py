@@ -21,7 +21,7 @@ from tacita.report.measures import describe_method
 
 
 def build(workspace: Workspace) -> None:
-    """Fill the page: a run to be published, and the case to be saved, with or without any run."""
+    """Fill the page Export: a run to be published, and the case to be saved, with or without any run."""
     publish_panel.build(workspace)
     _show_saving(workspace)
 
@@ -39,7 +39,7 @@ ENDINGS = {"nchs": "txt"}
 
 
 def _show_saving(workspace: Workspace) -> None:
-    """Show the panel that saves the case; it needs a table, but no run."""
+    """Show the panel of the page Export that saves the case; it needs a table, but no run."""
     with panel("Save the table", test_id="save"):
         case = workspace.case
         if case is None:
@@ -71,7 +71,7 @@ class Saving:
         return name if way in FOLDERS else f"{name}.{ENDINGS.get(way, way)}"
 
     def _other_way(self) -> None:
-        """Show the place for the chosen format: a folder, or a file with its ending."""
+        """Show the path field that suits the chosen format: for a folder, or for a file with its ending."""
         self._row.clear()
         with self._row:
             is_file = self._way.value not in FOLDERS

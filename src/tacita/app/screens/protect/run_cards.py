@@ -45,14 +45,14 @@ class RunCards:
         self.follow()
 
     def follow(self) -> None:
-        """Show all runs, and look again until they are over."""
+        """Show the cards of all runs on the page, and update them until the runs are over."""
         # Nobody watches any more who left the page while a run was prepared.
         if not self._present.is_deleted:
             self._look()
 
     def _look(self) -> None:
         jobs = list(self.workspace.jobs)
-        # SheetQuestion before the cards are drawn: a run that ends in between is looked at once more.
+        # Asked before the cards are drawn: a run that ends in between is looked at once more.
         at_work = any(not job.state.over for job in jobs)
         for job in jobs:
             place = self._places.setdefault(job, self._place_of(job))
@@ -74,34 +74,34 @@ class RunCards:
         self._timer.active = at_work
 
     def _place_of(self, job: Job) -> ui.element:
-        """Return where a card belongs when it is first seen; it stays there, so that nothing jumps."""
+        """Return the part of the page where a run's card belongs when first seen; it stays there."""
         return self._others if self._of_another(job) and job.state.over else self._present
 
     def _of_another(self, job: Job) -> bool:
-        """Return whether a run is of another table than the present one, also in an earlier state."""
+        """Return whether a run is of another table than the open one, in whatever state that is."""
         case = self.workspace.case
         return case is not None and job.case.name != case.name
 
     def _what_for(self, job: Job) -> str:
-        """Return what the verdict on a run is about, unless that is the present case."""
+        """Return words for a run's card on what its verdict is about; empty if on the present case."""
         if self._of_another(job):
             return f"for {job.case.name}"
         return EARLIER if job.case is not self.workspace.case else ""
 
     def show_result(self, job: Job) -> None:
-        """Lead to what came out of a run."""
+        """Lead the browser to the page Result of a run."""
         with notices.attempt():
             self.workspace.choose(job)
             frame.open_screen("result")
         self._look()
 
     def use_again(self, job: Job) -> None:
-        """Put the options of a run into the form."""
+        """Put the options of a run into the form of the page Protect."""
         self._use_again(job)
         ui.run_javascript("window.scrollTo(0, 0)")
 
     def remove(self, job: Job) -> None:
-        """Stop a run and forget it."""
+        """Stop a run, forget it and remove its card from the page."""
         self.workspace.forget(job)
         self._look()
 
@@ -158,7 +158,7 @@ class RunCard:
             self._details.props(f"dense data-testid=run-{n}-log").on_value_change(self._show_details)
 
     def update(self, what_for: str) -> None:
-        """Show what the run has reported since the last look; ``what_for`` is empty for the present case."""
+        """Show on the card what the run reported since; ``what_for`` is empty for the present case."""
         job = self._job
         if job.state is not State.WAITING and not job.state.over:
             self._figures.show_seconds(job.seconds)
@@ -212,13 +212,13 @@ class _Work:
         self._bar.props(f'aria-label="Progress of run {job.number}"')
 
     def add_buttons(self) -> None:
-        """Show the buttons that stop the run, before those that every run has."""
+        """Show the buttons of a run's card that stop the run, before those that every card has."""
         job, n = self._job, self._job.number
         self._cancel = _button(KEEP, f"run-{n}-cancel", job.cancel)
         self._stop = _button("Stop the audit, unproven is not safe", f"run-{n}-stop", job.stop_audit)
 
     def update(self) -> None:
-        """Show how far the run is, and what of it can be stopped now."""
+        """Show on the run's card how far it is, and the button for what can be stopped now."""
         job, event = self._job, self._job.latest
         self._bar.set_visibility(not job.state.over)
         if event is None or event.total <= 0:
@@ -246,11 +246,11 @@ class _Figures:
                         self._shown[name] = ui.label("–").props(f"data-testid=run-{number}-{name}")
 
     def show_seconds(self, seconds: float) -> None:
-        """Show how long the run is at work."""
+        """Show on the run's card how many seconds the run has been at work."""
         self._shown["time"].set_text(f"{seconds:,.1f} s")
 
     def show(self, job: Job) -> None:
-        """Show what is known so far, or in the end."""
+        """Show phase, loss, bound and gap of a run on its card, as known so far or in the end."""
         outcome = job.release.outcome if job.release is not None else None
         if outcome is not None:
             self._tell(outcome.loss, outcome.bound)

@@ -24,7 +24,7 @@ class RunChart:
         self._chart: ui.echart | None = None
 
     def show(self, events: Sequence[Event]) -> None:
-        """Draw what is known of loss and bound."""
+        """Draw the chart of a run on the page: its loss and bound over time, from its events."""
         if len(events) < 2:
             return
         lines = build_series(events)
@@ -42,7 +42,7 @@ class RunChart:
 
 
 def build_series(events: Sequence[Event]) -> tuple[list[list[float]], list[list[float]]]:
-    """Return points (seconds, loss) and (seconds, bound)."""
+    """Return the points (seconds, loss) and the points (seconds, bound) that the chart of a run shows."""
     step = -(-len(events) // MOST_POINTS)
     chosen = [*events[:-1:step], events[-1]]
     return (
@@ -68,7 +68,7 @@ def _options(lines: tuple[list[list[float]], list[list[float]]]) -> dict[str, An
 
 
 def _line(name: str, points: list[list[float]], colour: str, dash: str) -> dict[str, Any]:
-    """Return a line of steps, since a loss holds until a better one is found."""
+    """Return a line of a run's chart as options, in steps: a loss holds until a better one is found."""
     return {
         "name": name,
         "type": "line",

@@ -27,7 +27,7 @@ from tacita.specification.specification import Protection
 
 
 def build(workspace: Workspace) -> None:
-    """Fill the page."""
+    """Fill the page Protect: the methods, the form of the chosen one, and the cards of runs."""
     if workspace.case is None:
         show_no_table()
         return
@@ -63,7 +63,7 @@ class ProtectScreen:
         ui.timer(0, self._look_at_problem, once=True)
 
     def _find_beginning(self) -> Protection:
-        """Return how the case is to be protected, or else how another table was protected last."""
+        """Return the method and options that the page Protect begins with: the case's or the last run's."""
         chosen = self._workspace.specification.protect
         last = next(reversed(self._workspace.jobs), None)
         silent = replace(chosen, must_publish=(), must_hide=()) == Protection()
@@ -122,12 +122,12 @@ class ProtectScreen:
             self._summary = ui.label("…").classes("muted").props("data-testid=run-question")
 
     def _pick(self, method: str) -> None:
-        """Another method begins with its defaults; the one that is there already stays as it was filled."""
+        """Show the form of another method with its defaults; that of the present method stays as filled."""
         if method != self._method:
             self._show_method(method, {})
 
     def _show_method(self, method: str, options: Mapping[str, Any]) -> None:
-        """Show the form of a method with these options."""
+        """Show the form of a method on the page Protect, filled with these options."""
         self._method = method
         for name, button in self._buttons.items():
             here = name == method
@@ -142,13 +142,13 @@ class ProtectScreen:
         self._check()
 
     def _take_over(self, job: Job) -> None:
-        """Show the form as a run had it."""
+        """Fill the form of the page Protect with a run's method, options, time limit and seed."""
         self._show_method(job.method.name, job.options)
         self._limit.set_value(forms.format_value(job.time_limit))
         self._seed.set_value(_format_seed(job.seed))
 
     def _chosen(self) -> tuple[dict[str, Any], float | None, int | None]:
-        """Return options, time limit and seed; :class:`InputError` where one cannot be used."""
+        """Return options, time limit and seed in the form; :class:`InputError` where one cannot be used."""
         values = self._form.values()
         make_method(self._method, values)
         if self._problem is not None:
@@ -165,7 +165,7 @@ class ProtectScreen:
         self._button.set_enabled(not refused)
 
     async def _look_at_problem(self) -> None:
-        """Say what is to be protected before it is tried."""
+        """Show beside the button Run what is to be protected, or why the case cannot be."""
         case = self._workspace.require_case()
         try:
             problem: Problem | None = await run.io_bound(lambda: case.problem)
@@ -190,7 +190,7 @@ class ProtectScreen:
 
 
 def _describe_problem(problem: Problem) -> str:
-    """Return ``12 sensitive of 432 cells, against an outsider``; or what to do where nothing is sensitive."""
+    """Return words for the page Protect, as ``12 sensitive of 432 cells, against an outsider.``"""
     if not len(problem.levels):
         return (
             "Nothing is sensitive yet, so nothing will be protected: add a rule on the page Rules, or mark "
@@ -235,7 +235,7 @@ def _seed(text: str | None) -> int | None:
 
 
 def refuse_misfits(problem: Problem, method: str, values: Mapping[str, Any]) -> None:
-    """Refuse, in the words of the methods, what no run on this table could use.
+    """Refuse options in the form of the page Protect that no run of the method on this table could use.
 
     Raises
     ------

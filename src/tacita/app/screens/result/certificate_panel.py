@@ -17,7 +17,7 @@ from tacita.verify import NOTHING, RefusedError, outcome, verify
 
 
 def build(workspace: Workspace, audit: Audit) -> None:
-    """Show the panel; the certificate is made on request, in a thread."""
+    """Show the panel of the page Result on the certificate, which is made on request, in a thread."""
     with panel("Certificate", test_id="certificate"):
         if not audit.safe:
             ui.label("Only a release that is proven safe has one.").classes("muted")
@@ -54,7 +54,7 @@ def build(workspace: Workspace, audit: Audit) -> None:
 
 
 def check_certificate(audit: Audit) -> str:
-    """Return a sentence on how many pairs of cell and attacker the certificate proves, or why none."""
+    """Return a sentence for the page Result on what a run's certificate proves, or why it does not hold."""
     certificate = certify(audit)
     try:
         proven = verify(certificate)

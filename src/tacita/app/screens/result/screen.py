@@ -21,7 +21,7 @@ MOST_NAMED = 5
 
 
 def build(workspace: Workspace) -> None:
-    """Fill the page."""
+    """Fill the page Result: the verdict on the chosen run, its tables, sensitive cells and certificate."""
     job = choose_run(workspace)
     if job is None:
         return
@@ -35,7 +35,7 @@ def build(workspace: Workspace) -> None:
 
 
 def _show_verdict(job: Job, other_draws: int) -> None:
-    """Show the verdict in words, and what to do where it is not "safe"."""
+    """Show the verdict on a run in words on the page, and what to do where it is not "safe"."""
     with ui.element("section").classes("panel verdict").props("aria-label=Verdict data-testid=verdict"):
         with ui.element("div").classes("strip verdict-line"):
             tone = "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
@@ -57,7 +57,7 @@ def _show_verdict(job: Job, other_draws: int) -> None:
 
 
 def advise(audit: Audit) -> list[str]:
-    """Return which cells are not safe, and what can be done."""
+    """Return sentences for the page Result on which cells are not safe, and what can be done."""
     structure, worst = audit.problem.table.structure, audit.worst
     cells = audit.problem.sensitive[worst != 0]
     named = "; ".join(structure.name(cell) for cell in cells[:MOST_NAMED].tolist())

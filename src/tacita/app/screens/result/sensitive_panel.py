@@ -34,7 +34,7 @@ LEADS = """(event) => {
 
 
 def build(audit: Audit, intervals: Deduction, go: Callable[[int], None]) -> None:
-    """Show the panel: a filter, pages of cells, a key to pictures and verdicts.
+    """Show the panel of the page Result on sensitive cells: a filter, pages of cells, a key to its signs.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def build(audit: Audit, intervals: Deduction, go: Callable[[int], None]) -> None
 
 
 def _find_named(audit: Audit, cells: Cells, text: str) -> Cells:
-    """Return the cells whose name holds a text."""
+    """Return those of the sensitive cells whose name holds the text that is searched for on the page."""
     if not text.strip():
         return cells
     name, part = audit.problem.table.structure.name, text.strip().casefold()

@@ -54,7 +54,7 @@ WAYS = {
 
 
 def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], None]:
-    """Show the panel: what to show, how it stands, one or two sheets, the legend.
+    """Show original and protected table in sheets of the page Result; return what leads to a cell there.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
         _legend(release, job)
 
     def shown() -> dict[str, Content]:
-        """Return what the sheets are to show, which take as much width as that needs."""
+        """Return the content of each sheet to be shown, by its name, and set the width that they need."""
         where = get_arrangement(workspace).lay_out(structure)
         names = ("original", "protected") if way.value == "beside" else (way.value,)
         contents = {name: views[name](where).to_content() for name in names}
@@ -129,14 +129,14 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
 
 
 def _height(content: Content) -> str:
-    """Return the height of all rows, or less to leave room for the rest of the page."""
+    """Return the CSS height of a sheet on the page: all rows, or less to leave room for the rest."""
     depth = 1 + max((line.depth for line in content.columns), default=0)
     return f"height: min({LINE * (len(content.rows) + depth) + AROUND}px, max(60vh, 260px))"
 
 
 def _width(content: Content) -> int:
-    """Return about the width of all columns: with less, the last one, the total, would be cut off, and the
-    sheet stands above the other one instead.
+    """Return the pixels that all columns of a sheet take, roughly: with less, the last one, the total,
+    would be cut off, and the sheet stands above the other one instead.
     """
     codes = max(LETTER * len(line.code) + STEP * line.depth for line in content.rows)
     titles = LETTER * max(len(content.row_title), len(content.column_title))
@@ -150,13 +150,13 @@ def _width(content: Content) -> int:
 
 
 def count_kinds(release: Release, problem: Problem) -> list[int]:
-    """Return how many cells there are of each of ``KINDS``."""
+    """Return how many cells of a release the page Result shows of each of ``KINDS``, in their order."""
     found = classify_internally(problem.table, release, problem.levels.sensitive)
     return [int(count) for count in np.bincount(found, minlength=len(KINDS))]
 
 
 def _legend(release: Release, job: Job) -> None:
-    """Signs in words, with how many cells carry each."""
+    """Show the signs of the sheets in words on the page, with how many cells carry each."""
     counts = count_kinds(release, job.problem)
     with ui.element("div").classes("strip legend").props("data-testid=legend"):
         for kind, count in zip(KINDS, counts, strict=True):

@@ -34,7 +34,7 @@ ABOUT = {
 
 
 def show_attackers(desk: Desk) -> None:
-    """Show the panel."""
+    """Show the panel of the page Rules on who attacks, and what they know."""
     with panel("Who attacks, and what they know", label="Attackers"):
         _BoundsForm(desk)
         with ui.element("div").classes("form"):
@@ -84,7 +84,7 @@ class _BoundsForm:
         self._desk.end_step()
 
     def _put(self, field: str) -> None:
-        """Into the case, unless a number cannot be read; its field says so."""
+        """Put the bounds in the form into the case, unless a number cannot be read; its field says so."""
         lower = upper = None
         within = None
         texts = {BOUNDS: (self._lower, self._upper), WITHIN: (self._below, self._above)}
@@ -104,7 +104,7 @@ class _BoundsForm:
 
 
 def _find_bounds_kind(case: Case) -> str:
-    """Return in which way the bounds of a case are specified."""
+    """Return which of the choices in ``KNOWN`` the page Rules shows for the bounds of a case."""
     known = case.attackers
     if known.within is not None:
         return WITHIN

@@ -10,20 +10,20 @@ from tacita.core.tables.table import Table
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Return names separated by commas; those with a comma in quotes."""
+    """Return names as a field of the page Rules shows them: with commas between, in quotes where needed."""
     line = StringIO()
     csv.writer(line, lineterminator="").writerow(names)
     return line.getvalue().replace(",", ", ") if '"' not in line.getvalue() else line.getvalue()
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """Return the names in a line."""
+    """Return the names of contributors that are typed in a line of a field of the page Rules."""
     rows = csv.reader([text.replace("\n", " ")], skipinitialspace=True)
     return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
 def explain_unknown(table: Table, by: str) -> str:
-    """Return why a table cannot say who its respondents or holdings are; empty where it can."""
+    """Return words for the page Rules on why a table names no respondents or holdings; empty if it does."""
     contributions = table.contributions if by == "respondent" else table.holdings
     if contributions is not None and (contributions.who >= 0).any():
         return ""

@@ -33,7 +33,7 @@ class CountPanel:
             self._names = ui.label().classes("muted small")
 
     def ask(self, case: Case) -> None:
-        """Count for this case, in a thread; screen readers wait for the outcome."""
+        """Count the sensitive cells of a case in a thread, and show on the page how many there are."""
         self._told.props("aria-busy=true")
         self._of.set_text("counting …")
         self._counting.ask(case)

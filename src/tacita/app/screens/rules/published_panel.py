@@ -59,7 +59,7 @@ class PublishedPanel:
         self._show()
 
     def _offer_runs(self) -> None:
-        """Offer the runs of this session, which may have been published as well."""
+        """Offer the runs of this session, which may have been published as well, on the page Rules."""
         table = self._desk.case.table
         runs = {
             job.number: job.title
@@ -128,5 +128,5 @@ class PublishedPanel:
 
 
 def _count_cells(release: Release) -> str:
-    """Return how many cells a release publishes and hides, such as ``12 published, 4 suppressed``."""
+    """Return words for the page on how much a release publishes, such as ``12 published, 4 suppressed``."""
     return repr(release).removeprefix("Release(").removesuffix(")")

@@ -62,19 +62,19 @@ class RuleList:
             self._rows.append(_Row(self, next(self._numbers), text))
 
     def remove(self, row: _Row) -> None:
-        """Take a rule away."""
+        """Remove a rule from the page Rules and from the case."""
         self._rows.remove(row)
         row.delete()
         self.changed("remove")
         self._desk.end_step()
 
     def changed(self, field: str) -> None:
-        """Put all rules into the case."""
+        """Put all rules on the page into the case, after a change in this field."""
         self._desk.change(field, self._desk.case.with_rules(row.text for row in self._rows if row.text))
         self._update_note()
 
     def end_step(self) -> None:
-        """Make the next change a step of its own: a field was left."""
+        """Make the next change on the page a step of undo of its own: a field was left."""
         self._desk.end_step()
 
     def _update_note(self) -> None:
@@ -124,7 +124,7 @@ class _Row:
         self._owner.changed(self._field)
 
     def _follow_text(self) -> None:
-        """Show what the text says in the form; a text that says nothing leaves the form as it was."""
+        """Show the arguments of the written rule in its form; a text that is no rule leaves it as it is."""
         rule = self._parse()
         if rule is None or isinstance(rule, AnyOf):
             return
@@ -137,7 +137,7 @@ class _Row:
             self._make_form(given)
 
     def _parse(self) -> Rule | None:
-        """Return the rule that is written, or None with the complaint shown."""
+        """Return the rule that is written in this row of the page, or None with the complaint shown."""
         try:
             rule = parse_rule(self.text)
         except TacitaError as error:
@@ -184,7 +184,7 @@ class _Row:
 
 
 def _format_argument(value: Any) -> str:
-    """Return an argument as the form shows it: names as a plain list, others as written, without brackets."""
+    """Return a rule's argument as its form on the page shows it: names as a list, others as written."""
     if isinstance(value, bool):
         return YES if value else NO
     if value is None:
@@ -196,7 +196,7 @@ def _format_argument(value: Any) -> str:
 
 
 def _write_argument(option: Option, text: str) -> str:
-    """Return what was typed as the grammar has it: lists get their brackets."""
+    """Return the text typed for a rule's argument on the page as the grammar has it, lists in brackets."""
     if option.kind is bool:
         return GRAMMAR[text]
     if option.name in NAMES:
@@ -205,7 +205,7 @@ def _write_argument(option: Option, text: str) -> str:
 
 
 def _split_rule(text: str) -> list[str]:
-    """Return a rule for each row, even if several were written in one text; one that cannot be read stays."""
+    """Return the written rules for the rows of the page, one each, from a text that may join several."""
     try:
         rule = parse_rule(text)
         return [write_rule(part) for part in rule.rules] if isinstance(rule, AnyOf) else [text]

@@ -29,7 +29,7 @@ AS_STATED = "As the file says, cell by cell."
 
 
 def build(workspace: Workspace) -> None:
-    """Fill the page."""
+    """Fill the page Rules: rules, attackers, earlier releases, costs, and the count of sensitive cells."""
     if workspace.case is None:
         show_no_table()
         return
@@ -72,7 +72,7 @@ def _show_costs(desk: Desk) -> None:
 
 
 def _list_meanings(table: Table) -> dict[str, str]:
-    """Return what each cost that the table supports means."""
+    """Return the costs of hiding that the page Rules offers for a table, each with its meaning in words."""
     own = {name: text for name, text in COSTS.items() if name != "count" or table.count is not None}
     numbers = [name for name, column in table.columns.items() if column.dtype.kind in "iuf"]
     return own | {name: f"The column {name} of the table." for name in numbers if name not in own}

@@ -51,17 +51,17 @@ class ReadingPanel:
             )
 
     def ask_for_decimal(self) -> None:
-        """Unfold the questions and lead to the one of the decimal sign."""
+        """Unfold the page's questions on how to read a file, and lead to that of the decimal sign."""
         self._lead_to(self._decimal)
 
     def ask_for_sheet(self, question: SheetQuestion | None) -> None:
-        """Unfold the questions and lead to the one of the sheet; None: it is answered."""
+        """Unfold the page's questions on how to read a file, and lead to that of the sheet, if any."""
         sheet = self._put_question(question)
         if sheet is not None:
             self._lead_to(sheet)
 
     def _put_question(self, question: SheetQuestion | None) -> ui.select | None:
-        """Return the sheets of a workbook, the first of them that holds a table proposed."""
+        """Show the question which sheet of a workbook to read, and return its select; None without one."""
         self._question.clear()
         self._question.set_visibility(question is not None)
         if question is None:
@@ -95,7 +95,7 @@ class ReadingPanel:
 
     @property
     def reading(self) -> ReadOptions:
-        """What is filled in."""
+        """The options for reading a file or pasted text that are filled in on the page Start."""
         return ReadOptions(
             counts={COUNTS: True, AMOUNTS: False}.get(str(self._counts.value)),
             repair=bool(self._repair.value),

@@ -40,7 +40,7 @@ class RecordsPanel:
         self.show()
 
     def show(self) -> None:
-        """Show the records that are at hand now; nothing where there are none."""
+        """Show the form for the session's records on the page Start; nothing where there are none."""
         self._place.clear()
         records = self._workspace.records
         self._place.set_visibility(records is not None)
@@ -61,12 +61,12 @@ class RecordsPanel:
                     self._fields(records)
 
     def lead_there(self) -> None:
-        """Bring the form into view, ready for the first choice."""
+        """Bring the form for records into view on the page, ready for the first choice."""
         ui.run_javascript("window.scrollTo(0, 0)")
         self._by.run_method("focus")
 
     def _offer_sheets(self, records: RecordsFile) -> None:
-        """Offer the sheets of a workbook, where there are several; another one is surveyed at once."""
+        """Offer the sheets of a workbook of records, if several; another one is surveyed at once."""
         if records.sheets is None or records.sheet is None or len(records.sheets.names) < 2:
             return
         names = records.sheets.names
@@ -136,7 +136,7 @@ class RecordsPanel:
 
     @property
     def _choice(self) -> Choice:
-        """What is filled in."""
+        """The choice of columns and options that is filled in in the form for records."""
         names = self._records.seen.names
 
         def column(field: ui.select) -> str | None:
@@ -155,7 +155,7 @@ class RecordsPanel:
         )
 
     def _keep(self) -> None:
-        """Let a reload find what was chosen; what cannot be meant is told when it is used."""
+        """Keep what is filled in for a reload of the page; what cannot be meant is told when it is used."""
         try:
             self._records = replace(self._records, choice=self._choice)
         except InputError:
@@ -187,12 +187,12 @@ class RecordsPanel:
 
 
 def _name_counts(choice: Choice) -> str:
-    """Return what the table holds where no column of values is chosen."""
+    """Return words for the form on what the table counts where no column of values is chosen."""
     return "count the records" if choice.respondent is None else "count the respondents"
 
 
 def _show_columns(records: RecordsFile) -> None:
-    """Show one line per column: enough to see which is a classification."""
+    """Show one line per column of the records on the page: enough to see which is a classification."""
     with (
         ui.element("div").classes("records-columns").props('tabindex=0 role=region aria-label="Columns"'),
         ui.element("table").classes("plain").props("data-testid=records-columns"),

@@ -60,7 +60,7 @@ PASTE = "paste-text"
 
 
 def build(workspace: Workspace) -> None:
-    """Fill the page."""
+    """Fill the page Start: the ways to open, paste, type, tabulate or generate a table."""
     StartScreen(workspace)
 
 
@@ -172,7 +172,7 @@ class StartScreen:
                     ui.label(each.about).classes("muted example-about")
 
     def _at(self, field: ui.input) -> UserInput | None:
-        """Return what is at the path that a field names; None where it names none."""
+        """Return the user's input at the path that a field of the page names; None where it names none."""
         user_input = None
         with notices.attempt():
             # Copied from a file manager, a path may come in quotation marks.
@@ -200,7 +200,7 @@ class StartScreen:
         self._record_files.reset()
 
     async def _saved(self, event: MultiUploadEventArguments) -> list[Path]:
-        """Return the files that came in, in a folder of their own; none where they cannot be kept."""
+        """Return the paths of uploaded files, saved in a folder of their own; none where that fails."""
         folder = Path(tempfile.mkdtemp(prefix="opened-", dir=self.workspace.folder))
         saved: list[Path] = []
         with notices.attempt():
@@ -227,13 +227,13 @@ class StartScreen:
         )
 
     async def _open(self, user_input: UserInput) -> Case | None:
-        """Open what was handed over, once it is known which sheet of a workbook is meant."""
+        """Open the user's input as a case and return it; None where a sheet is asked for, or it failed."""
         if await self._asks_for_sheet(user_input, as_records=False):
             return None
         return await self._begin(user_input.open_table, user_input.reading, user_input)
 
     async def _look_at(self, user_input: UserInput) -> None:
-        """Have records at hand, and ask what is to be made of them."""
+        """Survey the user's input as records, and show the form that asks what to make of them."""
         if await self._asks_for_sheet(user_input, as_records=True):
             return
         with notices.attempt():
@@ -249,7 +249,7 @@ class StartScreen:
         self._reading.ask_for_sheet(None)
 
     async def _asks_for_sheet(self, user_input: UserInput, *, as_records: bool) -> bool:
-        """Return whether it is a workbook of several sheets, one of which is asked for then."""
+        """Return whether the user's input is a workbook of several sheets; the page then asks for one."""
         sheets = None
         with notices.attempt(), self._busily():
             sheets = await run.io_bound(user_input.find_sheets)
@@ -278,7 +278,7 @@ class StartScreen:
         reading: ReadOptions | None = None,
         user_input: UserInput | None = None,
     ) -> Case | None:
-        """Open what is made and lead on to it; None if nothing came of it.
+        """Open the case that a function makes and lead to the page Table; return it, or None if it failed.
 
         Where the rows of a table turn out to be records, and it is told where they come from, these are at
         hand; where they could be, the table's page offers them, or this one if there is no table.
@@ -326,7 +326,7 @@ class StartScreen:
         return case
 
     def _offer_records(self, user_input: UserInput) -> None:
-        """Offer the form for records, where rows have several numbers each."""
+        """Offer the form for records in a notice, where rows of the input have several numbers each."""
 
         async def take() -> None:
             await self._look_at(user_input)
@@ -341,7 +341,7 @@ class StartScreen:
         )
 
     def _offer_classification(self, user_input: UserInput, dimensions: tuple[str, ...]) -> None:
-        """Offer to read codes that are sums of others with the classification that was found."""
+        """Offer in a notice to read codes that are sums of others with the classification found."""
         known = replace(
             user_input, reading=replace(user_input.reading, found=(*user_input.reading.found, *dimensions))
         )

@@ -113,7 +113,7 @@ class Generator:
         )
 
     def _depths(self, dimensions: int) -> tuple[int, ...] | None:
-        """Return the levels of each dimension; where no more are given, codes are flat."""
+        """Return the levels of codes per dimension in the form, 1 where not given; None if it is empty."""
         given = _read_integers(self._levels)
         if len(given) > dimensions:
             raise InputError(

@@ -30,7 +30,7 @@ class CellPanel:
         self._place.props('aria-label="The cell in focus" data-testid=cell-panel')
 
     def show_empty(self, name: str, is_sum: bool) -> None:
-        """Show a cell that is not listed."""
+        """Show a cell that the table does not list in the panel beside the sheet."""
         self._begin()
         with self._place:
             self._heading(name)
@@ -39,7 +39,7 @@ class CellPanel:
                 ui.label("Type a number to list it.").classes("muted")
 
     async def show(self, about: CellFacts, attack: OutsiderAttack | None, whose: str) -> None:
-        """Show a cell; ``attack`` is the outsider's on what ``whose`` names, or None where there is none."""
+        """Show a cell beside the sheet; ``attack`` is the outsider's on what ``whose`` names, or None."""
         self._begin()
         with self._place:
             self._heading(about.name)
@@ -146,7 +146,7 @@ class CellPanel:
 
 
 def _list_states(about: CellFacts) -> list[str]:
-    """Return what a cell is, in words; a decision that says the same is not repeated."""
+    """Return words for the panel on what a cell is; a decision that says the same is not repeated."""
     words = ["a sum"] if about.is_sum else []
     if about.sensitive:
         words.append(_name_flag(Flag.SENSITIVE))
@@ -171,7 +171,7 @@ def _describe_interval(interval: DeducedInterval) -> str:
 
 
 def _format_number(number: float) -> str:
-    """Return a number as the sheet beside it shows one: without separators."""
+    """Return a number for the panel of a cell as the sheet beside it shows one: without separators."""
     if isinf(number):
         return "no end" if number > 0 else "no beginning"
     return f"{number:.0f}" if number.is_integer() else f"{number:.12g}"

@@ -50,7 +50,7 @@ class TableOwner(Protocol):
 
 
 def show_reshaping(owner: TableOwner) -> None:
-    """Show the menu that changes the codes and the kind of the table."""
+    """Show the menu of the page Table that changes the codes and the kind of the table."""
     changes = _Changes(owner)
     button = ui.button("Edit table", color=None).props(
         "outline dense no-caps icon-right=arrow_drop_down aria-haspopup=menu data-testid=edit-table"

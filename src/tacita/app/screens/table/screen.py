@@ -36,7 +36,7 @@ CHANGED_ELSEWHERE = (
 
 
 def build(workspace: Workspace) -> None:
-    """Fill the page."""
+    """Fill the page Table: the table in a sheet, tools around it, and the cell in focus beside it."""
     if workspace.case is None:
         show_no_table()
         return
@@ -46,7 +46,7 @@ def build(workspace: Workspace) -> None:
 
 
 def _offer_records(workspace: Workspace, other: RecordsAlternative) -> None:
-    """Offer the form for records, where rows were read as cells and could be records."""
+    """Offer the form for records in a notice, where rows were read as cells and could be records."""
 
     def take() -> None:
         workspace.records = other.records
@@ -123,7 +123,7 @@ class TableScreen:
         self._count()
 
     def _put_sheet(self) -> None:
-        """Show a new sheet and the signs that it uses: what a run publishes cannot be typed into."""
+        """Show a new sheet on the page and the signs it uses; what a run publishes cannot be typed into."""
         self._show_legend()
         self._place.clear()
         with self._place:
@@ -140,7 +140,7 @@ class TableScreen:
             self._sheet.props("data-testid=sheet")
 
     def _show_legend(self) -> None:
-        """Show the signs of the sheet; that of exempt cells, which are risky and rare, with their number."""
+        """Show the signs of the sheet in words; that of exempt cells, risky and rare, with their number."""
         exempt = int(self._judged.exempt.sum())
         wanted = SIGNS_OF_RUN if self._shows_run else SIGNS_OF_VALUES
         self._legend.clear()
@@ -157,7 +157,7 @@ class TableScreen:
             show_folding(self.layout, lambda: self._sheet)
 
     def _offer_run(self) -> None:
-        """Offer the switch to what a run publishes, where there is one of this very case."""
+        """Offer the page's switch to what a run publishes, where there is a run of this very case."""
         job = self._job()
         if job is self._offered:
             return
@@ -185,7 +185,7 @@ class TableScreen:
     # ------------------------------------------------------------------ what is seen
 
     def _job(self) -> Job | None:
-        """Return the chosen run, if it is of this very case and has come to a release."""
+        """Return the session's chosen run, if it is of this very case and has come to a release."""
         job = self.workspace.chosen
         return job if job is not None and job.case is self.case and job.release is not None else None
 
@@ -196,7 +196,7 @@ class TableScreen:
         return view_case(self.case, self._judged.levels, self.layout, self._judged.exempt)
 
     def _redraw(self) -> None:
-        """Send what looks different."""
+        """Send the cells of the sheet that look different to the browser, or the whole sheet."""
         before, self._view = self._view, self._seen()
         changes = self._view.find_changes(before)
         if changes is None:
@@ -218,7 +218,7 @@ class TableScreen:
         self._show_focus_soon()
 
     def _seek(self, step: int) -> None:
-        """Put the focus on the next sensitive cell (1) or the one before (-1), in whatever slice it is."""
+        """Put the sheet's focus on the next sensitive cell (1) or the one before (-1), in any slice."""
         if not len(self._judged.levels):
             self._sheet.tell("No cell is sensitive.")
             return
@@ -236,8 +236,8 @@ class TableScreen:
     # ------------------------------------------------------------------ what is done
 
     def _is_current(self) -> bool:
-        """Return whether what is on the page is still the case. If another window has changed it, the page is
-        shown anew, its head too, and what was meant for the old one is not done.
+        """Return whether the case on the page is still the session's. If another window has changed it, the
+        page is shown anew, its head too, and what was meant for the old one is not done.
         """
         if self.workspace.case is self.case:
             return True
@@ -264,7 +264,7 @@ class TableScreen:
             self._change(self.case.decide(cells, decision))
 
     def reshape(self, table: Table, renamed: tuple[str, str] | None = None) -> None:
-        """Go on with a table of other codes, names or kind."""
+        """Go on with a table of other codes, names or kind, as the page's menu made it."""
         if not self._is_current():
             return
         if renamed is not None:
@@ -282,7 +282,7 @@ class TableScreen:
         self._follow()
 
     def _follow(self) -> None:
-        """Show the case of the workspace, whatever it is now."""
+        """Show the case of the workspace on the page, whatever it is now."""
         before, self.case = self.case, self.workspace.require_case()
         frame.name_case(self.case)
         structure, lines = self.table.structure, (self.layout.rows, self.layout.columns)
@@ -328,7 +328,7 @@ class TableScreen:
         background_tasks.create(self._show_focus(), name="the cell in focus", context=self._place)
 
     async def _show_focus(self) -> None:
-        """Show the panel for the cell that is in focus now."""
+        """Show the panel for the cell of the sheet that is in focus now."""
         await self._select(self.selection)
 
     async def _select(self, selection: Selection) -> None:
@@ -347,7 +347,7 @@ class TableScreen:
         await self._panel.show(describe_cell(self.case, self._judged, cell), self._attacker(job), whose)
 
     def _attacker(self, job: Job | None) -> OutsiderAttack | None:
-        """Return the outsider at work, once per case and run; none where the case is no problem (yet)."""
+        """Return the outsider's attack for the panel, kept per case and run; None without a problem."""
         problem, release = self._judged.problem, None if job is None else job.release
         if problem is None:
             return None

@@ -33,7 +33,7 @@ MARKS = (
 
 
 def show_marking(decide: Callable[[Decision | None], None]) -> None:
-    """Show buttons that mark the selected cells; ``decide`` gets the decision, or None to clear it."""
+    """Show the page's buttons that mark selected cells; ``decide`` gets the decision, None to clear."""
     with ui.element("div").classes("strip marking").props('role=group aria-label="Mark the selected cells"'):
         ui.label("Mark selected").classes("muted")
         for kind, sign, name, meaning in MARKS:
@@ -56,7 +56,7 @@ def _button(text: str, meaning: str, name: str, act: Callable[[], object]) -> No
 
 
 async def _ask_levels() -> Decision | None:
-    """Ask for levels; return the decision, or None where the user cancels."""
+    """Ask for protection levels in a dialog; return them as a decision, None where the user cancels."""
     answers = await ask(
         "Sensitive, with these levels",
         [
@@ -88,7 +88,7 @@ def _read_amount(name: str, text: str) -> Fraction | None:
 
 
 def show_folding(where: Layout, sheet: Callable[[], Sheet]) -> None:
-    """Show a select per axis that has levels between total and leaves, which folds the sheet."""
+    """Show a select per axis of the sheet that folds it, if it has levels between total and leaves."""
     _select_depth("rows", where.rows, sheet)
     _select_depth("columns", where.columns, sheet)
 
@@ -136,7 +136,7 @@ class SeekButtons:
             ]
 
     def enable(self, count: int) -> None:
-        """Enable the buttons if any cell is sensitive."""
+        """Enable the buttons that lead the sheet to sensitive cells, if there are any such cells."""
         for button in self._buttons:
             button.set_enabled(count > 0)
 
