@@ -12,7 +12,7 @@ from nicegui import app, ui
 from starlette.responses import FileResponse
 
 import tacita as tc
-from tacita.app.controls.downloads import new_download_path, offer_download
+from tacita.app.controls.downloads import make_download_path, offer_download
 from tacita.app.screens.export.publish_panel import ABOUT
 from tacita.app.screens.result import certificate_panel
 from tacita.app.work.workspace import Workspace
@@ -48,7 +48,7 @@ def test_no_certificate_of_nothing_is_shown(workspace: Workspace) -> None:
 def test_a_file_that_was_fetched_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     offered: list[str] = []
     monkeypatch.setattr(ui.download, "from_url", lambda address, name: offered.append(address))
-    file = new_download_path(tmp_path)
+    file = make_download_path(tmp_path)
     file.write_text("true values")
     with ui.element():
         offer_download(file, "internal.zip")
@@ -66,7 +66,7 @@ def test_a_file_that_nobody_fetched_goes_with_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ui.download, "from_url", lambda address, name: None)
-    file = new_download_path(tmp_path)
+    file = make_download_path(tmp_path)
     file.write_text("true values")
     with ui.element() as place:
         offer_download(file, "internal.zip")

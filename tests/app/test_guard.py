@@ -111,62 +111,62 @@ def doors() -> Iterator[Doors]:
 
 @pytest.fixture
 def cookie(doors: Doors) -> str:
-    return f"tacita-{PORT}={doors.enter(doors.new_token())}"
+    return f"tacita-{PORT}={doors.enter(doors.make_token())}"
 
 
 def test_a_token_works_once(doors: Doors) -> None:
-    token = doors.new_token()
+    token = doors.make_token()
     assert doors.enter(token) is not None
     assert doors.enter(token) is None
 
 
 @pytest.mark.parametrize("text", ["", "x", "ключ"])
 def test_other_texts_are_no_tokens_and_no_sessions(doors: Doors, text: str) -> None:
-    doors.new_token()
+    doors.make_token()
     assert doors.enter(text) is None
-    assert doors.workspace(text) is None
+    assert doors.find_workspace(text) is None
 
 
 def test_a_token_is_no_session_and_a_session_is_no_token(doors: Doors) -> None:
-    token = doors.new_token()
-    assert doors.workspace(token) is None
+    token = doors.make_token()
+    assert doors.find_workspace(token) is None
     session = doors.enter(token)
     assert session is not None
     assert doors.enter(session) is None
 
 
 def test_each_session_has_its_own_workspace_and_keeps_it(doors: Doors) -> None:
-    one, other = (doors.enter(doors.new_token()) for _ in range(2))
+    one, other = (doors.enter(doors.make_token()) for _ in range(2))
     assert one is not None
     assert other is not None
-    assert doors.workspace(one) is doors.workspace(one)
-    assert doors.workspace(one) is not doors.workspace(other)
+    assert doors.find_workspace(one) is doors.find_workspace(one)
+    assert doors.find_workspace(one) is not doors.find_workspace(other)
 
 
 def test_only_the_first_to_enter_finds_what_was_opened() -> None:
     opened = Workspace()
     doors = Doors(opened)
-    one, other = (doors.enter(doors.new_token()) or "" for _ in range(2))
-    assert doors.workspace(one) is opened
-    assert doors.workspace(other) is not opened
+    one, other = (doors.enter(doors.make_token()) or "" for _ in range(2))
+    assert doors.find_workspace(one) is opened
+    assert doors.find_workspace(other) is not opened
     doors.close()
 
 
 def test_closing_ends_sessions_tokens_and_folders() -> None:
     doors = Doors()
-    unused, session = doors.new_token(), doors.enter(doors.new_token()) or ""
-    workspace = doors.workspace(session)
+    unused, session = doors.make_token(), doors.enter(doors.make_token()) or ""
+    workspace = doors.find_workspace(session)
     assert workspace is not None
     assert workspace.folder.exists()
     doors.close()
-    assert doors.workspace(session) is None
+    assert doors.find_workspace(session) is None
     assert doors.enter(unused) is None
     assert not workspace.folder.exists()
 
 
 def test_a_token_becomes_a_cookie_and_leaves_the_address(doors: Doors) -> None:
     visit = Visit(doors)
-    answer = visit.ask(query=f"token={doors.new_token()}")
+    answer = visit.ask(query=f"token={doors.make_token()}")
     assert answer.status == 303
     assert answer.headers["location"] == "/"
     name, _, rest = answer.headers["set-cookie"].partition("=")
@@ -175,11 +175,11 @@ def test_a_token_becomes_a_cookie_and_leaves_the_address(doors: Doors) -> None:
     assert set(limits) == {"HttpOnly", "SameSite=Strict", "Path=/"}
     assert visit.reached == []
     assert visit.ask(cookie=f"{name}={session}").body == "inside"
-    assert visit.reached[0]["state"] == {"other": 1, "workspace": doors.workspace(session)}
+    assert visit.reached[0]["state"] == {"other": 1, "workspace": doors.find_workspace(session)}
 
 
 def test_a_used_token_is_refused_with_the_remedy(doors: Doors) -> None:
-    token = doors.new_token()
+    token = doors.make_token()
     doors.enter(token)
     answer = Visit(doors).ask(query=f"token={token}")
     assert answer.status == 403
@@ -188,7 +188,7 @@ def test_a_used_token_is_refused_with_the_remedy(doors: Doors) -> None:
 
 
 def test_a_browser_with_a_session_keeps_it_and_the_token_stays_good(doors: Doors, cookie: str) -> None:
-    token = doors.new_token()
+    token = doors.make_token()
     answer = Visit(doors).ask(query=f"token={token}", cookie=cookie)
     assert answer.status == 303
     assert "set-cookie" not in answer.headers
@@ -197,7 +197,7 @@ def test_a_browser_with_a_session_keeps_it_and_the_token_stays_good(doors: Doors
 
 @pytest.mark.parametrize("method", ["HEAD", "POST"])
 def test_only_a_visit_spends_a_token(doors: Doors, method: str) -> None:
-    token = doors.new_token()
+    token = doors.make_token()
     assert Visit(doors).ask(method, query=f"token={token}").status == 403
     assert doors.enter(token) is not None
 
@@ -205,7 +205,7 @@ def test_only_a_visit_spends_a_token(doors: Doors, method: str) -> None:
 @pytest.mark.parametrize("kind", ["http", "websocket"])
 @pytest.mark.parametrize("wrong", ["", "tacita-8123=", "tacita-8123=x", "tacita-9999={session}", "{session}"])
 def test_nothing_is_reached_without_a_session(doors: Doors, kind: str, wrong: str) -> None:
-    session = doors.enter(doors.new_token()) or ""
+    session = doors.enter(doors.make_token()) or ""
     visit = Visit(doors)
     visit.ask(kind=kind, origin=f"http://{OWN}", cookie=wrong.replace("{session}", session))
     assert visit.reached == []
@@ -222,7 +222,7 @@ def test_names_of_the_loopback_are_ours(doors: Doors, cookie: str, host: str) ->
 
 
 def test_the_usual_port_is_not_named(doors: Doors) -> None:
-    cookie = f"tacita-80={doors.enter(doors.new_token())}"
+    cookie = f"tacita-80={doors.enter(doors.make_token())}"
     assert Visit(doors, port=80).ask(cookie=cookie, host="127.0.0.1").status == 200
 
 
@@ -239,7 +239,7 @@ def test_the_usual_port_is_not_named(doors: Doors) -> None:
     ],
 )
 def test_other_hosts_are_refused_and_spend_no_token(doors: Doors, cookie: str, host: str) -> None:
-    visit, token = Visit(doors), doors.new_token()
+    visit, token = Visit(doors), doors.make_token()
     assert visit.ask(cookie=cookie, host=host).status == 421
     assert visit.ask(query=f"token={token}", host=host).status == 421
     assert not visit.ask(kind="websocket", cookie=cookie, host=host, origin=f"http://{host}").accepted
@@ -261,7 +261,7 @@ def test_other_origins_are_refused(doors: Doors, cookie: str, method: str, origi
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "something-new"])
 def test_requests_from_other_sites_and_ports_are_refused(doors: Doors, cookie: str, site: str) -> None:
-    visit, token = Visit(doors), doors.new_token()
+    visit, token = Visit(doors), doors.make_token()
     assert visit.ask(cookie=cookie, sec_fetch_site=site).status == 403
     assert visit.ask(query=f"token={token}", sec_fetch_site=site).status == 403
     assert visit.reached == []

@@ -134,14 +134,14 @@ def test_the_attack_on_a_run_ends_with_the_run(workspace: Workspace) -> None:
     done.carry_out()
     screen = object.__new__(TableScreen)
     screen._judged, screen._attack = Sensitivity.find(case), None
-    hidden = screen._attacker(done)
+    hidden = screen._find_attack(done)
     assert hidden is not None
-    assert hidden is screen._attacker(done)
+    assert hidden is screen._find_attack(done)
     assert hidden.release is done.release
-    bare = screen._attacker(None)
+    bare = screen._find_attack(None)
     assert bare is not None
     assert bare.release is not done.release
-    assert bare is screen._attacker(None)
+    assert bare is screen._find_attack(None)
     assert bare.release.hidden.sum() == len(case.problem.levels)
 
 
@@ -212,10 +212,10 @@ def test_the_method_that_is_chosen_already_keeps_its_options(workspace: Workspac
         assert isinstance(base, ui.input)
         base.set_value("50")
         bench._pick("rounding")
-        assert bench._chosen()[0] == {"base": 50}
+        assert bench._read_form()[0] == {"base": 50}
         bench._pick("suppression")
         bench._pick("rounding")
-        assert bench._chosen()[0] == {}
+        assert bench._read_form()[0] == {}
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacita.app.screens.compare.risk_plot import _options, label_points
+from tacita.app.screens.compare.risk_plot import _make_options, label_points
 from tacita.app.screens.compare.run_measures import measure_run
 from tacita.app.work.job import Job
 from tacita.app.work.open_case import open_case
@@ -20,7 +20,7 @@ def test_the_axis_of_percents_ends_at_all_cells() -> None:
     for job in jobs:
         job.carry_out()
     points = {job.number: {**measure_run(job), "percent": 97.0} for job in jobs}
-    options = _options(jobs, points, "percent")
+    options = _make_options(jobs, points, "percent")
     assert options["xAxis"]["max"] == 100
     assert [point["name"] for point in options["series"][0]["data"]] == ["1, 2", ""]
-    assert "max" not in _options(jobs, points, "l1")["xAxis"]
+    assert "max" not in _make_options(jobs, points, "l1")["xAxis"]

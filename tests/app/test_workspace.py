@@ -108,7 +108,7 @@ def test_runs_are_numbered_on_and_can_be_forgotten(workspace: Workspace) -> None
     workspace.forget(second)
     assert workspace.chosen is first
     assert workspace.start("suppression", {}).number == 2
-    assert workspace.job(1) is first
+    assert workspace.find_job(1) is first
 
 
 def test_where_nothing_is_sensitive_nothing_is_called_safe(workspace: Workspace) -> None:

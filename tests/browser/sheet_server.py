@@ -175,7 +175,7 @@ def main() -> None:
         port = listener.getsockname()[1]
 
         def announce() -> None:
-            print(f"{ANNOUNCED}http://{LOOPBACK}:{port}/?token={doors.new_token()}", flush=True)
+            print(f"{ANNOUNCED}http://{LOOPBACK}:{port}/?token={doors.make_token()}", flush=True)
 
         server = uvicorn.Server(uvicorn.Config(create(doors, port, declare), log_level="critical"))
         threading.Thread(target=lambda: [announce() for _ in sys.stdin], daemon=True).start()

@@ -35,7 +35,7 @@ def test_flags_and_options_read_the_same(tmp_path: Path) -> None:
     told = tc.ReadOptions(
         hierarchies={"size": [tree]}, total={"region": "all"}, value="turnover", count="n", decimal=","
     )
-    assert flags.read == told
+    assert flags.read_options == told
     one, other = tc.read_case(path, told), tc.read_case(path, total="all", value="turnover", decimal=",")
     assert isinstance(one, tc.Table)
     assert isinstance(other, tc.Table)

@@ -15,7 +15,7 @@ from pathlib import Path
 from nicegui import ElementFilter, ui
 
 from tacita.app.controls import forms, notices
-from tacita.app.serving.doors import current_workspace
+from tacita.app.serving.doors import get_workspace
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
 from tacita.core.words import pluralize
@@ -77,12 +77,12 @@ def open_screen(key: str) -> None:
 def _declare(screen: Screen) -> None:
     @ui.page(screen.path, title=f"{screen.title} · Tacita", dark=None, response_timeout=60)
     def show() -> None:
-        workspace = current_workspace()
+        workspace = get_workspace()
         for style in (STYLE, forms.STYLE, screen.style):
             ui.add_css(style)
         ui.colors(primary="#1f5f99", secondary="#46586a", negative="#a3202a", positive="#23683b")
         dark = ui.dark_mode(value=workspace.dark)
-        _show_help(screen)
+        _add_help_dialog(screen)
         _show_header(screen, workspace, dark)
         # Inside the element "main" of NiceGUI's page.
         main = ui.element("div").classes("screen")
@@ -159,7 +159,7 @@ def _light_name(dark: bool | None) -> str:
     return {None: "Auto", True: "Dark", False: "Light"}[dark]
 
 
-def _show_help(screen: Screen) -> None:
+def _add_help_dialog(screen: Screen) -> None:
     """Add the help dialog to a page: it takes the focus, closes with Escape and gives the focus back."""
     dialog = ui.element("dialog").classes("help").props('id=help aria-label="Help"')
     with dialog:

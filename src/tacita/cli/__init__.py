@@ -16,20 +16,20 @@ from typing import Any
 import typer
 
 from tacita import __version__
-from tacita.cli.app import open_app
-from tacita.cli.assess import assess
-from tacita.cli.audit import audit
-from tacita.cli.compare import COLUMNS, compare
+from tacita.cli.app import run_app_command
+from tacita.cli.assess import run_assess_command
+from tacita.cli.audit import run_audit_command
+from tacita.cli.compare import COLUMNS, run_compare_command
 from tacita.cli.console import print_error
-from tacita.cli.convert import convert
-from tacita.cli.demo import demo
-from tacita.cli.doctor import doctor
+from tacita.cli.convert import run_convert_command
+from tacita.cli.demo import run_demo_command
+from tacita.cli.doctor import run_doctor_command
 from tacita.cli.generate import generate
-from tacita.cli.protect import ProtectCommand, protect
-from tacita.cli.report import report
-from tacita.cli.tabulate import tabulate
-from tacita.cli.verb import ERROR, verb
-from tacita.cli.verify import verify
+from tacita.cli.protect import ProtectCommand, run_protect_command
+from tacita.cli.report import run_report_command
+from tacita.cli.tabulate import run_tabulate_command
+from tacita.cli.verb import ERROR, make_verb
+from tacita.cli.verify import run_verify_command
 
 app = typer.Typer(
     name="tacita",
@@ -59,18 +59,18 @@ def _everything(
     pass
 
 
-app.command("demo")(verb(demo))
+app.command("demo")(make_verb(run_demo_command))
 app.add_typer(generate, name="generate")
-app.command("tabulate")(verb(tabulate))
-app.command("assess")(verb(assess))
-app.command("protect", cls=ProtectCommand)(verb(protect))
-app.command("audit")(verb(audit))
-app.command("verify")(verb(verify))
-app.command("compare", epilog=COLUMNS)(verb(compare))
-app.command("report")(verb(report))
-app.command("convert")(verb(convert))
-app.command("app")(verb(open_app))
-app.command("doctor")(verb(doctor))
+app.command("tabulate")(make_verb(run_tabulate_command))
+app.command("assess")(make_verb(run_assess_command))
+app.command("protect", cls=ProtectCommand)(make_verb(run_protect_command))
+app.command("audit")(make_verb(run_audit_command))
+app.command("verify")(make_verb(run_verify_command))
+app.command("compare", epilog=COLUMNS)(make_verb(run_compare_command))
+app.command("report")(make_verb(run_report_command))
+app.command("convert")(make_verb(run_convert_command))
+app.command("app")(make_verb(run_app_command))
+app.command("doctor")(make_verb(run_doctor_command))
 
 
 class WithoutPandas(MetaPathFinder):

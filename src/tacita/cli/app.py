@@ -20,7 +20,7 @@ PATIENCE = 2.0
 """Seconds that runs have to notice that they were stopped."""
 
 
-def open_app(
+def run_app_command(
     output: Output,
     case: Annotated[
         Path | None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacita.cli.case_options import Case, CaseFlags, pose_problem
-from tacita.cli.console import out, print_json, print_written
+from tacita.cli.console import make_console, print_json, print_written
 from tacita.cli.verb import DONE, Output
 from tacita.core.words import pluralize
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacita.problem.problem import Problem
 
 
-def assess(
+def run_assess_command(
     case: Case,
     output: Output,
     flags: CaseFlags,
@@ -43,7 +43,7 @@ def assess(
         return DONE
     from tacita.report.terminal import build_levels_table, build_rules_table
 
-    console = out()
+    console = make_console()
     console.print(build_rules_table(problem))
     if len(problem.levels):
         console.print(build_levels_table(problem, show_values))

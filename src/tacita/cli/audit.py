@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tacita.cli.case_options import Case, CaseFlags, pose_problem
-from tacita.cli.console import out, print_json, print_notes
+from tacita.cli.console import make_console, print_json, print_notes
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.protect import print_written_files
 from tacita.cli.release_options import ReleaseOptions, load_earlier, load_release
@@ -17,7 +17,7 @@ from tacita.cli.verb import DONE, UNSAFE, Output
 from tacita.core.errors import InputError
 
 
-def audit(
+def run_audit_command(
     case: Case,
     releases: Annotated[
         list[Path],
@@ -102,7 +102,7 @@ def audit(
     else:
         from tacita.report.terminal import build_findings_table, build_intervals_table, build_verdict_line
 
-        console = out()
+        console = make_console()
         if not found.safe:
             console.print(build_findings_table(problem, found.findings(only_unsafe=True), show_values))
         if deduced is not None:

@@ -106,13 +106,13 @@ class CaseFlags:
     ] = field(default_factory=list)
 
     @property
-    def require(self) -> bool:
+    def has_requirement(self) -> bool:
         """Whether a flag specifies what is sensitive, who attacks, or what hiding costs."""
         given = (self.rules, self.attackers, self.lower, self.upper, self.cost)
         return bool(self.published) or any(each is not None for each in given)
 
     @property
-    def read(self) -> ReadOptions:
+    def read_options(self) -> ReadOptions:
         """The options for reading the table that the command-line flags give."""
         trees: dict[str, list[Path]] = {}
         found = []
@@ -140,7 +140,7 @@ class CaseFlags:
         """
         from tacita.specification.specification import Earlier, Specification, find_project
 
-        specification = Specification.of(path, self.read)
+        specification = Specification.of(path, self.read_options)
         changes: dict[str, dict[str, Any]] = {}
         if self.rules:
             changes["rules"] = {"rule": self.rules, "waived": ()}

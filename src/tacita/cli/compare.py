@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacita.cli.case_options import Case, CaseFlags, parse_pair, pose_problem
-from tacita.cli.console import out, print_json, print_notes
+from tacita.cli.console import make_console, print_json, print_notes
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.protect import run_audit, specify_protection
 from tacita.cli.release_options import ReleaseOptions, load_release
@@ -45,7 +45,7 @@ class Candidate:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-def compare(
+def run_compare_command(
     case: Case,
     output: Output,
     flags: CaseFlags,
@@ -150,11 +150,11 @@ def _build_row(problem: Problem, candidate: Candidate, by: Method | None) -> Com
     lost, outcome = lost_by(problem, [release])[0], release.outcome
     numbers = compute_measures(problem, outcome, lost, intervals, time.perf_counter() - started)
     if by is not None:
-        numbers = {**numbers, MEASURED.key: _measure(by, problem, release)}
+        numbers = {**numbers, MEASURED.key: _measure_loss(by, problem, release)}
     return ComparisonRow(candidate.name, numbers, found, outcome.status if outcome is not None else None)
 
 
-def _measure(by: Method, problem: Problem, release: Release) -> float:
+def _measure_loss(by: Method, problem: Problem, release: Release) -> float:
     """Return a release's loss by the method of ``--measure``; NaN where it shows no number for it."""
     try:
         return by.loss(problem, release)
@@ -213,7 +213,7 @@ def _build_entry(candidate: Candidate, row: ComparisonRow) -> dict[str, Any]:
 def _print_rows(rows: list[ComparisonRow]) -> None:
     from tacita.report.terminal import build_comparison_table
 
-    console = out()
+    console = make_console()
     console.print(build_comparison_table(rows, console.width))
     for row in rows:
         print_notes(*(f"{row.name}: {text}" for text in (row.outcome.remarks if row.outcome else ())))

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def out() -> Console:
+def make_console() -> Console:
     """Return the console on stdout, for results of commands that people read."""
     from rich.console import Console
 
     return Console(highlight=False)
 
 
-def err() -> Console:
+def make_error_console() -> Console:
     """Return the console on stderr, for everything that is not the result of a command."""
     from rich.console import Console
 
@@ -30,7 +30,7 @@ def print_message(text: str, sign: str = "", style: str = "") -> None:
     """Print one line on stderr for the user of the command line, whatever characters it holds."""
     from rich.text import Text
 
-    err().print(Text.assemble((f"{sign} " if sign else "", style), text), soft_wrap=True)
+    make_error_console().print(Text.assemble((f"{sign} " if sign else "", style), text), soft_wrap=True)
 
 
 def print_notes(*notes: str) -> None:

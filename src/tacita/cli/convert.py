@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacita.problem.problem import Problem
 
 
-def convert(
+def run_convert_command(
     source: Annotated[
         Path,
         typer.Argument(
@@ -43,7 +43,7 @@ def convert(
 
     refuse_published(target)
     specification = flags.specify(source)
-    if flags.require:
+    if flags.has_requirement:
         loaded: Problem | Table = pose_problem(source, flags, specification)
     else:
         loaded = specification.case()

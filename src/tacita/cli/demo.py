@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacita.cli.console import out, print_json
+from tacita.cli.console import make_console, print_json
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.generate import write_records
 from tacita.cli.protect import print_written_files, run_audit
@@ -26,7 +26,7 @@ RULES = "p-percent(10) | frequency(3)"
 SHAPE = {"industry": (12, 2), "region": (5, 2)}
 
 
-def demo(
+def run_demo_command(
     output: Output,
     to: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the results.")] = Path(
         "tacita-demo"
@@ -134,7 +134,7 @@ def _write_report(found: Audit, path: Path, story: list[str]) -> Path:
 def _print_result(found: Audit, story: list[str]) -> None:
     from tacita.report.terminal import build_crosstab_table, build_legend, build_verdict_line
 
-    console = out()
+    console = make_console()
     for number, sentence in enumerate(story, start=1):
         console.print(f"[bold]{number}[/]  {sentence}")
     sensitive = found.problem.levels.sensitive
@@ -144,6 +144,6 @@ def _print_result(found: Audit, story: list[str]) -> None:
 
 
 def _print_end(internal: Path, seconds: float) -> None:
-    console = out()
+    console = make_console()
     console.print(f"\nLook at:   {internal / 'report.html'}", soft_wrap=True)
     console.print(f"Once more: tacita protect {internal / 'project.toml'}   ({seconds} s)", soft_wrap=True)

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from tacita import __version__
-from tacita.cli.console import out, print_json
+from tacita.cli.console import make_console, print_json
 from tacita.cli.verb import DONE, ERROR, Output
 from tacita.core.errors import InputError
 
@@ -41,7 +41,7 @@ class Check:
     needed: bool = True
 
 
-def doctor(
+def run_doctor_command(
     output: Output,
     folder: Annotated[
         Path | None,
@@ -207,6 +207,6 @@ def _print_checks(checks: list[Check], well: bool) -> None:
             Text("✔", "green") if check.good else Text("✘", "bold red") if check.needed else Text("–", "dim")
         )
         table.add_row(sign, check.name, Text(check.seen), Text("" if check.good else check.remedy))
-    console = out()
+    console = make_console()
     console.print(table)
     console.print("[bold green]✔ all is well[/]" if well else "[bold red]✘ something is missing[/]")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from tacita.cli.console import err, print_notes
+from tacita.cli.console import make_error_console, print_notes
 from tacita.core.run import Event, InThisThread, Run, draw_seed
 from tacita.report.measures import describe_progress
 from tacita.storage.signals import ENDING
@@ -108,7 +108,7 @@ def _make_progress() -> Progress:
         TimeElapsedColumn,
     )
 
-    console = err()
+    console = make_error_console()
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),

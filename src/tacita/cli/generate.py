@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacita.cli.console import out, print_json, print_written
-from tacita.cli.verb import DONE, Output, verb
+from tacita.cli.console import make_console, print_json, print_written
+from tacita.cli.verb import DONE, Output, make_verb
 from tacita.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ generate = typer.Typer(
 Seed = Annotated[int, typer.Option(help="The same seed gives the same data.")]
 
 
-def table(
+def run_table_command(
     output: Output,
     to: Annotated[Path, typer.Option("--out", metavar="FILE", help=".csv, .parquet, .xlsx or .jj")],
     shape: Annotated[str, typer.Option(help="Finest codes per dimension, one to five.")] = "20,20",
@@ -78,7 +78,7 @@ def table(
     )
 
 
-def example(
+def run_example_command(
     output: Output,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which; all are listed without.")] = None,
     to: Annotated[
@@ -99,7 +99,7 @@ def example(
     return _print_written(output, _write_problem(problem, to), _count_cells(problem))
 
 
-def microdata(
+def run_microdata_command(
     output: Output,
     to: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for records and classifications.")],
     records: Annotated[int, typer.Option(min=1, help="Number of records.")] = 10_000,
@@ -157,7 +157,7 @@ def _list_examples(output: Output, examples: Mapping[str, Example]) -> int:
         print_json({name: {"title": e.title, "about": e.about} for name, e in examples.items()})
         return DONE
     for name, each in examples.items():
-        out().print(f"[bold]{name}[/]  {each.title}. {each.about}", soft_wrap=True)
+        make_console().print(f"[bold]{name}[/]  {each.title}. {each.about}", soft_wrap=True)
     return DONE
 
 
@@ -192,10 +192,10 @@ def _print_written(output: Output, written: list[Path], figures: dict[str, Any])
     if output.json:
         print_json({"written": [str(path) for path in written], **figures})
     else:
-        out().print(", ".join(f"{name}: {figure}" for name, figure in figures.items()))
+        make_console().print(", ".join(f"{name}: {figure}" for name, figure in figures.items()))
     return DONE
 
 
-generate.command("table")(verb(table))
-generate.command("microdata")(verb(microdata))
-generate.command("example")(verb(example))
+generate.command("table")(make_verb(run_table_command))
+generate.command("microdata")(make_verb(run_microdata_command))
+generate.command("example")(make_verb(run_example_command))

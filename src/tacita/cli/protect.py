@@ -12,7 +12,14 @@ import typer
 from typer.core import TyperCommand
 
 from tacita.cli.case_options import CaseFlags, parse_pairs, pose_problem
-from tacita.cli.console import out, print_error, print_json, print_message, print_notes, print_warnings
+from tacita.cli.console import (
+    make_console,
+    print_error,
+    print_json,
+    print_message,
+    print_notes,
+    print_warnings,
+)
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.flags import add_flags
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
@@ -41,7 +48,7 @@ class ProtectCommand(TyperCommand):
         super().format_help(ctx, formatter)
 
 
-def protect(
+def run_protect_command(
     output: Output,
     flags: CaseFlags,
     effort: Effort,
@@ -106,7 +113,7 @@ def protect(
     answer: dict[str, Any] = {
         "method": wanted.method,
         "options": _list_values(chosen),
-        **_empty_answer(problem),
+        **_make_empty_answer(problem),
     }
     try:
         carry_out(lambda run: refuse_breached(problem, run), effort)
@@ -213,7 +220,7 @@ def _list_values(method: Method) -> dict[str, Any]:
     return {option.name: getattr(method, option.name) for option in options_of(method.name)}
 
 
-def _empty_answer(problem: Problem) -> dict[str, Any]:
+def _make_empty_answer(problem: Problem) -> dict[str, Any]:
     """Return the JSON answer of ``tacita protect`` before there is a release: what is not known is null."""
     return {
         **dict.fromkeys(("status", "loss", "bound", "gap", "seconds")),
@@ -250,7 +257,7 @@ def _print_result(problem: Problem, release: Release, found: Audit, answer: dict
         build_verdict_line,
     )
 
-    console = out()
+    console = make_console()
     sensitive = problem.levels.sensitive
     if (
         len(problem.table) <= 400
@@ -276,5 +283,5 @@ def _list_options(method: str, output: Output) -> int:
         return DONE
     from tacita.report.terminal import build_options_table
 
-    out().print(build_options_table(method, options, (cls.does, cls.choose)))
+    make_console().print(build_options_table(method, options, (cls.does, cls.choose)))
     return DONE

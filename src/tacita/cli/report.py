@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tacita.cli.case_options import Case, CaseFlags, pose_problem
-from tacita.cli.console import out, print_json, print_written
+from tacita.cli.console import make_console, print_json, print_written
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.release_options import ReleaseFile, ReleaseOptions, load_release
 from tacita.cli.verb import DONE, UNSAFE, Output
@@ -17,7 +17,7 @@ from tacita.core.errors import InputError
 ENDINGS = (".html", ".htm")
 
 
-def report(
+def run_report_command(
     case: Case,
     release: ReleaseFile,
     output: Output,
@@ -53,5 +53,5 @@ def report(
     if output.json:
         print_json({**build_audit_object(found), "written": [str(to)]})
     elif len(problem.levels):
-        out().print(build_verdict_line(found))
+        make_console().print(build_verdict_line(found))
     return DONE if found.safe else UNSAFE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacita.cli.case_options import print_table_notes
-from tacita.cli.console import out, print_json, print_written
+from tacita.cli.console import make_console, print_json, print_written
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.verb import DONE, Output
 from tacita.core.errors import InputError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacita.core.hierarchy import Hierarchy
 
 
-def tabulate(
+def run_tabulate_command(
     source: Annotated[
         str,
         typer.Argument(
@@ -105,7 +105,9 @@ def tabulate(
             }
         )
     else:
-        out().print(f"{pluralize(len(table), 'cell')}, {pluralize(len(table.equations), 'equation')}")
+        make_console().print(
+            f"{pluralize(len(table), 'cell')}, {pluralize(len(table.equations), 'equation')}"
+        )
     return DONE
 
 

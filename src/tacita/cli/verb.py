@@ -37,7 +37,7 @@ class Output:
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
 
 
-def verb(function: Callable[..., int]) -> Callable[..., int]:
+def make_verb(function: Callable[..., int]) -> Callable[..., int]:
     """Return a function as a typer command: one parameter per flag, errors as messages and exit code 1."""
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, type[Any]] = {

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from tacita.cli.case_options import Case, CaseFlags, pose_problem
-from tacita.cli.console import out, print_json, print_message
+from tacita.cli.console import make_console, print_json, print_message
 from tacita.cli.release_options import ReleaseFile, ReleaseOptions, find_release_file, load_release
 from tacita.cli.verb import DONE, UNSAFE, Output
 
 
-def verify(
+def run_verify_command(
     case: Case,
     release: ReleaseFile,
     certificate: Annotated[
@@ -59,5 +59,5 @@ def verify(
     else:
         # It is of this case and release, and true; but it is no proof where there was nothing to prove.
         sign = "[bold green]✔ verified[/]" if proven else "[bold yellow]– no proof[/]"
-        out().print(f"{sign}  {outcome(proven, len(problem.table))}")
+        make_console().print(f"{sign}  {outcome(proven, len(problem.table))}")
     return DONE

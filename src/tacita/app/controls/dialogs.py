@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nicegui import ui
 
-from tacita.app.controls.page_parts import heading
+from tacita.app.controls.page_parts import make_heading
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ async def ask(title: str, fields: Sequence[Question], button: str) -> dict[str, 
     with ui.dialog() as dialog, ui.card().classes("asking"):
         # Not as text for props(): titles name codes, and a code may hold quotation marks.
         dialog.props["aria-label"] = title
-        heading(title)
+        make_heading(title)
         controls = {field.name: _make_control(field) for field in fields}
 
         def answer() -> None:

@@ -10,7 +10,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
 
-def new_download_path(folder: Path) -> Path:
+def make_download_path(folder: Path) -> Path:
     """Return an unused path in the session's folder for a file that the browser is to download."""
     return folder / f"download-{secrets.token_hex(8)}"
 

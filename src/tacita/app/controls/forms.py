@@ -95,11 +95,11 @@ class OptionForm:
             field.fill(values)
         self._filling = False
 
-    def texts(self) -> dict[str, str]:
+    def get_texts(self) -> dict[str, str]:
         """Return the texts typed in the form, by option; options at their default are left out."""
         return {field.option.name: field.text for field in self._fields if field.changed}
 
-    def values(self) -> dict[str, Any]:
+    def read_values(self) -> dict[str, Any]:
         """Return the values typed in the form, by option; options at their default are left out.
 
         Raises
@@ -140,7 +140,7 @@ class _Field:
         self._default = "" if option.required else show(option.default)
         label = as_label(option.name)
         with ui.element("div").classes("field") as self._place:
-            self._control = self._make(label, self._value(values))
+            self._control = self._make(label, self._choose_value(values))
             self._note = ui.label().classes("field-note")
         self._control.props(
             f'data-testid={form}-{option.name} aria-label="{label}" aria-describedby={self._note.html_id}'
@@ -178,10 +178,10 @@ class _Field:
             return True
 
     def fill(self, values: Mapping[str, Any]) -> None:
-        self._control.set_value(self._value(values))
+        self._control.set_value(self._choose_value(values))
         self.note()
 
-    def _value(self, values: Mapping[str, Any]) -> str | bool:
+    def _choose_value(self, values: Mapping[str, Any]) -> str | bool:
         """Return what the form's control is to show: the option's value among these, or its default."""
         text = self._show(values[self.option.name]) if self.option.name in values else self._default
         return text == YES if self.option.kind is bool else text

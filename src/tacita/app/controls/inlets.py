@@ -19,7 +19,7 @@ MOST_SHOWN = 100_000
 """Characters that a text field shows without delay."""
 
 
-def file_inlet(
+def make_file_inlet(
     on_files: Callable[[MultiUploadEventArguments], Awaitable[None]],
     on_failed: Callable[[GenericEventArguments], None],
     name: str = "upload-files",
@@ -32,7 +32,7 @@ def file_inlet(
     return _hidden(inlet, name, on_failed)
 
 
-def one_file_inlet(
+def make_one_file_inlet(
     on_file: Callable[[UploadEventArguments], Awaitable[None]],
     on_failed: Callable[[GenericEventArguments], None],
     name: str,
@@ -41,12 +41,12 @@ def one_file_inlet(
     return _hidden(ui.upload(auto_upload=True, on_upload=on_file), name, on_failed)
 
 
-def open_picker(files: ui.upload) -> str:
+def make_picker_handler(files: ui.upload) -> str:
     """Return the click handler, as JavaScript for the browser, that lets the user choose files."""
     return f"() => {_uploader(files)}.pickFiles()"
 
 
-def send_text(texts: ui.upload, field: str) -> str:
+def make_sending_handler(texts: ui.upload, field: str) -> str:
     """Return the click handler, as JavaScript for the browser, that uploads the text of a page's field."""
     return f"() => {_send(texts, f'document.getElementById({field!r}).value')}"
 

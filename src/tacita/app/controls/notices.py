@@ -25,12 +25,12 @@ def show_area() -> None:
 
 def tell(message: str, tone: Tone = "note") -> None:
     """Show a notice on the current page of the app, in place of the last one of the same tone."""
-    _show(_here(), message, tone)
+    _show(_find_area(), message, tone)
 
 
 def offer(message: str, what: str, take: Callable[[], object], leave: Callable[[], object]) -> None:
     """Show a notice on the current page with a button for ``what`` it offers; on closing call ``leave``."""
-    row = _show(_here(), message, "offer", leave)
+    row = _show(_find_area(), message, "offer", leave)
     if row is not None:
         with row:
             button = ui.button(what, on_click=take).props("outline dense no-caps data-testid=notice-take")
@@ -39,10 +39,10 @@ def offer(message: str, what: str, take: Callable[[], object], leave: Callable[[
 
 def withdraw_offer() -> None:
     """Remove the notice with an offer from the current page: it was taken, or no longer stands."""
-    _clear(_here(), "offer")
+    _clear(_find_area(), "offer")
 
 
-def _here() -> ui.element | None:
+def _find_area() -> ui.element | None:
     """Return the area for notices on the current page; None where that page is gone."""
     # Whoever asks may be in a part of the page that is gone: then in what that part was asked from.
     for slot in reversed(ui.context.slot_stack):
@@ -95,7 +95,7 @@ def _clear(place: ui.element | None, tone: Tone) -> None:
 def attempt() -> Iterator[None]:
     """Show an error raised inside as a notice on the page; if none is raised, remove the last one."""
     # Found before: what is done may take away the button that was pressed, or outlast the page.
-    place = _here()
+    place = _find_area()
     try:
         yield
     except TacitaError as error:

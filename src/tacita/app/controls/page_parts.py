@@ -7,7 +7,7 @@ from nicegui import ui
 LONGEST_SYMBOL = 2
 
 
-def panel(title: str, about: str = "", *, label: str = "", test_id: str = "") -> ui.element:
+def make_panel(title: str, about: str = "", *, label: str = "", test_id: str = "") -> ui.element:
     """Return a section of a page with a heading, and a line ``about`` it if there is one. Screen readers
     call it by its ``label``, or else by its title.
     """
@@ -15,36 +15,36 @@ def panel(title: str, about: str = "", *, label: str = "", test_id: str = "") ->
     if test_id:
         section.props(f"data-testid={test_id}")
     with section:
-        heading(title)
+        make_heading(title)
         if about:
             ui.label(about).classes("muted")
     return section
 
 
-def heading(text: str = "") -> ui.label:
+def make_heading(text: str = "") -> ui.label:
     """Return the label that is the heading of a panel of a page."""
     return ui.label(text).classes("panel-title").props("role=heading aria-level=2")
 
 
-def words_in(tag: str, text: str, classes: str = "", props: str = "") -> ui.label:
+def put_words(tag: str, text: str, classes: str = "", props: str = "") -> ui.label:
     """Put words on the page in an element of their own, such as a ``td``, and return their label."""
     with ui.element(tag).classes(classes).props(props):
         return ui.label(text)
 
 
-def text_field(label: str, placeholder: str, test_id: str, value: str = "") -> ui.input:
+def make_text_field(label: str, placeholder: str, test_id: str, value: str = "") -> ui.input:
     """Return a field of a page for one line of text."""
     field = ui.input(label, value=value, placeholder=placeholder)
     return field.props(f"dense outlined stack-label autocomplete=off data-testid={test_id}")
 
 
-def choice_field(label: str, options: list[str], test_id: str) -> ui.select:
+def make_choice_field(label: str, options: list[str], test_id: str) -> ui.select:
     """Return a select of a page, of which the first option is chosen."""
     field = ui.select(options, label=label, value=options[0])
     return field.props(f"dense outlined options-dense data-testid={test_id}")
 
 
-def scroll_region(name: str) -> ui.element:
+def make_scroll_region(name: str) -> ui.element:
     """Return an element that scrolls sideways within itself, for what may be wider than the page.
 
     It does so with the arrow keys too, once Tab has come to it; screen readers call it by its name.

@@ -36,7 +36,7 @@ def choose_run(workspace: Workspace) -> Job | None:
 
     def choose(event: ValueChangeEventArguments[int]) -> None:
         # A run that another window removed is no longer in the list of the page built anew.
-        if (job := workspace.job(event.value)) is not None:
+        if (job := workspace.find_job(event.value)) is not None:
             workspace.choose(job)
         ui.navigate.reload()
 

@@ -1,6 +1,6 @@
 """Who may come in, and to which workspace: one-time tokens, sessions, workspaces.
 
-    new_token() -> token --enter(token), once--> session --workspace(session)--> Workspace
+    make_token() -> token --enter(token), once--> session --find_workspace(session)--> Workspace
 
 A token is printed in the terminal and travels in an address; it works once. The session that it buys is a
 cookie of one browser. Both are 256 random bits, held in memory only, and compared in constant time.
@@ -27,7 +27,7 @@ class Doors:
         self._tokens: list[str] = []
         self._workspaces: dict[str, Workspace] = {}
 
-    def new_token(self) -> str:
+    def make_token(self) -> str:
         """Return a new one-time token, with which one browser can enter the app."""
         token = secrets.token_urlsafe(32)
         self._tokens.append(token)
@@ -35,7 +35,7 @@ class Doors:
 
     def enter(self, token: str) -> str | None:
         """Return the session, with its workspace, that an unused token buys a browser; else None."""
-        known = _find(token, self._tokens)
+        known = _find_equal(token, self._tokens)
         if known is None:
             return None
         self._tokens.remove(known)
@@ -44,9 +44,9 @@ class Doors:
         self._first = None
         return session
 
-    def workspace(self, session: str) -> Workspace | None:
+    def find_workspace(self, session: str) -> Workspace | None:
         """Return the workspace of a browser's session; None for a session that never began here."""
-        known = _find(session, list(self._workspaces))
+        known = _find_equal(session, list(self._workspaces))
         return None if known is None else self._workspaces[known]
 
     def close(self) -> None:
@@ -60,7 +60,7 @@ class Doors:
         self._workspaces.clear()
 
 
-def current_workspace() -> Workspace:
+def get_workspace() -> Workspace:
     """Return the workspace of the page that is being built, or whose event is being handled.
 
     The guard leaves it with every request that it lets through; NiceGUI keeps the request of a page for as
@@ -73,7 +73,7 @@ def current_workspace() -> Workspace:
     return workspace
 
 
-def _find(text: str, known: list[str]) -> str | None:
+def _find_equal(text: str, known: list[str]) -> str | None:
     """Return the token or session equal to a text, if known; wrong ones take as long, near or not."""
     equal = [other for other in known if secrets.compare_digest(text.encode(), other.encode())]
     return equal[0] if equal else None

@@ -110,7 +110,7 @@ class Guard:
         self._largest = largest_upload
         suffix = "" if port == 80 else f":{port}"
         self._hosts = frozenset(name + suffix for name in ("127.0.0.1", "localhost", "[::1]"))
-        self._shield = _shield(suffix)
+        self._shield = _make_shield(suffix)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -121,7 +121,7 @@ class Guard:
         if refusal is not None:
             await self._refuse(scope, send, refusal)
             return
-        found = (self._doors.workspace(session) for session in request_headers.cookies(self.cookie))
+        found = (self._doors.find_workspace(session) for session in request_headers.find_cookies(self.cookie))
         workspace = next((known for known in found if known is not None), None)
         token = _find_token(scope)
         if token is not None:
@@ -170,14 +170,14 @@ class Guard:
                 return
             cookie = f"{self.cookie}={session}; HttpOnly; SameSite=Strict; Path=/"
             headers.append((b"set-cookie", cookie.encode()))
-        await _answer(self._shielded(scope, send), HTTPStatus.SEE_OTHER, headers, b"")
+        await _answer(self._shield_send(scope, send), HTTPStatus.SEE_OTHER, headers, b"")
 
     async def _refuse(self, scope: MutableMapping[str, Any], send: Send, refusal: Refusal) -> None:
         if scope["type"] == "websocket":
             # Closing before accepting is the refusal of the handshake, with status 403.
             await send({"type": "websocket.close", "code": 1008, "reason": refusal.reason})
             return
-        await _answer(self._shielded(scope, send), refusal.status, *_write_page(refusal))
+        await _answer(self._shield_send(scope, send), refusal.status, *_write_page(refusal))
 
     async def _let_through(
         self, scope: MutableMapping[str, Any], request_headers: _Headers, receive: Receive, send: Send
@@ -185,7 +185,7 @@ class Guard:
         if scope["type"] == "websocket":
             await self.app(scope, receive, send)
             return
-        shielded = self._shielded(scope, send)
+        shielded = self._shield_send(scope, send)
         if any(
             length.isdecimal() and int(length) > self._largest
             for length in request_headers.all("content-length")
@@ -200,7 +200,7 @@ class Guard:
             if not scale.refused:
                 raise
 
-    def _shielded(self, scope: MutableMapping[str, Any], send: Send) -> Send:
+    def _shield_send(self, scope: MutableMapping[str, Any], send: Send) -> Send:
         """Return a ``send`` to the browser that puts our headers in place of the application's."""
         lasting = _is_library(scope["path"])
 
@@ -227,7 +227,7 @@ class _Headers:
         wanted = name.encode()
         return [value.decode("latin-1").strip() for key, value in self._raw if key.lower() == wanted]
 
-    def cookies(self, name: str) -> list[str]:
+    def find_cookies(self, name: str) -> list[str]:
         """Return all values of a cookie in the request: other servers of this machine may set it too."""
         pairs = (pair.strip().partition("=") for header in self.all("cookie") for pair in header.split(";"))
         return [value for key, _, value in pairs if key == name]
@@ -272,7 +272,7 @@ def _find_token(scope: MutableMapping[str, Any]) -> str | None:
     return given[0] if given else None
 
 
-def _shield(suffix: str) -> dict[bytes, bytes]:
+def _make_shield(suffix: str) -> dict[bytes, bytes]:
     """Return the security headers of every answer to the browser, by name.
 
     The page is built by Vue from templates that it compiles, and NiceGUI writes its state into an inline

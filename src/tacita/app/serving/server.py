@@ -117,7 +117,7 @@ def serve(
                 first.open_path(case)
 
             def address() -> str:
-                return f"http://{LOOPBACK}:{port}/?token={doors.new_token()}"
+                return f"http://{LOOPBACK}:{port}/?token={doors.make_token()}"
 
             def started() -> None:
                 shown = address()

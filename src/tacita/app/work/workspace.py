@@ -232,7 +232,7 @@ class Workspace:
             raise InputError(f"run {job.number} was removed in another window", remedy="choose another one")
         self._chosen = job
 
-    def job(self, number: int) -> Job | None:
+    def find_job(self, number: int) -> Job | None:
         """Return a run of the session by its number; None where there is none."""
         return next((job for job in self.jobs if job.number == number), None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nicegui import run, ui
 
 from tacita.app.controls import notices
-from tacita.app.controls.page_parts import heading
+from tacita.app.controls.page_parts import make_heading
 from tacita.app.work.job import Job
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import Audit, audit
@@ -25,7 +25,7 @@ class JointAuditPanel:
     def __init__(self, workspace: Workspace, jobs: list[Job]) -> None:
         self._workspace, self._jobs = workspace, jobs
         with ui.element("div").props('role=group aria-label="Audit together"'):
-            heading("Audit together")
+            make_heading("Audit together")
             ui.label(ABOUT).classes("muted")
             with ui.element("div").classes("strip"):
                 self._chosen = ui.select(
@@ -61,9 +61,9 @@ class JointAuditPanel:
 
     def _audit(self, chosen: list[Job]) -> Audit:
         releases = [job.release for job in chosen if job.release is not None]
-        return audit(self._problem(chosen), releases, Run(MOST_SECONDS))
+        return audit(self._find_problem(chosen), releases, Run(MOST_SECONDS))
 
-    def _problem(self, chosen: list[Job]) -> Problem:
+    def _find_problem(self, chosen: list[Job]) -> Problem:
         """Return the problem for a joint audit of runs: the open case's, or else the last run's."""
         now = self._workspace.case
         return now.problem if now is not None and now.table is chosen[-1].case.table else chosen[-1].problem

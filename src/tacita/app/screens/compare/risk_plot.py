@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-from tacita.app.controls.page_parts import as_label, heading, scroll_region, words_in
+from tacita.app.controls.page_parts import as_label, make_heading, make_scroll_region, put_words
 from tacita.app.controls.runs import describe_run
 from tacita.app.screens.compare.run_measures import format_measure, measure_run, show_verdict
 from tacita.app.work.job import Job, State
@@ -28,15 +28,15 @@ def build(jobs: Sequence[Job], now: Case | None) -> None:
     """Show the plot of risk against loss on the page Compare, a choice of its axis, and its numbers."""
     points = {job.number: measure_run(job) for job in jobs}
     with ui.element("div").classes("strip"):
-        heading("Risk against information lost")
+        make_heading("Risk against information lost")
         ui.space()
         across = ui.select(ACROSS, value="percent", label="Across: information lost").props(
             "outlined dense options-dense data-testid=across"
         )
     with ui.element("div").classes("columns"):
-        chart = ui.echart(_options(jobs, points, "percent"), renderer="svg").classes("plot")
+        chart = ui.echart(_make_options(jobs, points, "percent"), renderer="svg").classes("plot")
         chart.props("role=img data-testid=plot")
-        listed = scroll_region("Numbers of the plot")
+        listed = make_scroll_region("Numbers of the plot")
     ui.label(
         "Risk: of the sensitive cell that is worst off, the width that its levels require over the width of "
         "what an outsider deduces. 1 is just enough, 0.1 ten times more than required, ∞ known exactly."
@@ -45,13 +45,13 @@ def build(jobs: Sequence[Job], now: Case | None) -> None:
     def show() -> None:
         key = str(across.value)
         chart.options.clear()
-        chart.options.update(_options(jobs, points, key))
+        chart.options.update(_make_options(jobs, points, key))
         chart.update()
         described = "; ".join(f"{job.title}: {_describe_point(job, points, key, now)}" for job in jobs)
         chart.props["aria-label"] = f"Risk against {ACROSS[key]}. {described}"
         listed.clear()
         with listed:
-            _table(jobs, points, key, now)
+            _show_table(jobs, points, key, now)
 
     across.on_value_change(show)
     show()
@@ -79,26 +79,26 @@ def _describe_point(job: Job, points: dict[int, Any], key: str, now: Case | None
     return f"{ACROSS[key]} {lost}, risk {risk}, {describe_run(job, now)}"
 
 
-def _table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case | None) -> None:
+def _show_table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case | None) -> None:
     """Show the numbers of the risk plot as a table on the page, for those who do not see the plot."""
     columns = {measure.key: measure for measure in MEASURES}
     with ui.element("table").classes("plain").props("data-testid=plot-table"):
         with ui.element("thead"), ui.element("tr"):
             for head in ("Run", as_label(ACROSS[key]), "Risk"):
-                words_in("th", head, props="scope=col")
-            words_in("th", "Verdict", "words", "scope=col")
+                put_words("th", head, props="scope=col")
+            put_words("th", "Verdict", "words", "scope=col")
         with ui.element("tbody"):
             for job in jobs:
                 own = points[job.number]
                 texts = [format_measure(columns[name], own[name], job) for name in (key, "risk")]
                 with ui.element("tr"):
                     for entry in (job.title, *texts):
-                        words_in("td", entry)
+                        put_words("td", entry)
                     with ui.element("td").classes("words"):
                         show_verdict(job, now)
 
 
-def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str, Any]:
+def _make_options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str, Any]:
     """Return the risk plot as options of the chart library: a point per run, infinite risk at the top."""
     finite = [points[job.number]["risk"] for job in jobs if isfinite(points[job.number]["risk"])]
     top = 1.25 * max([1.0, *finite])

@@ -6,7 +6,7 @@ from nicegui import ui
 
 from tacita.app import frame
 from tacita.app.controls import notices
-from tacita.app.controls.page_parts import as_label, heading, panel, scroll_region, words_in
+from tacita.app.controls.page_parts import as_label, make_heading, make_panel, make_scroll_region, put_words
 from tacita.app.screens.compare import risk_plot, statistics_table
 from tacita.app.screens.compare.joint_audit_panel import JointAuditPanel
 from tacita.app.screens.compare.run_measures import (
@@ -41,7 +41,7 @@ def build(workspace: Workspace) -> None:
                     if group[0].case.table is _find_present_table(workspace)
                     else "another table"
                 )
-                heading(f"Runs of {whose}: {group[0].case.name}")
+                make_heading(f"Runs of {whose}: {group[0].case.name}")
             RunTable(workspace, group)
             if len(group) > 1:
                 JointAuditPanel(workspace, group)
@@ -69,7 +69,7 @@ def _show_failed(workspace: Workspace) -> None:
     failed = [job for job in workspace.jobs if job.state is State.FAILED]
     if not failed:
         return
-    with panel("Runs that found no release", label="Runs without a release"):
+    with make_panel("Runs that found no release", label="Runs without a release"):
         for job in failed:
             ui.label(f"{job.title}: {job.error}")
 
@@ -82,7 +82,7 @@ class RunTable:
         self._jobs = jobs
         self._measures = {job.number: measure_run(job) for job in jobs}
         self._by, self._down = "run", False
-        self._place = scroll_region("Runs in numbers")
+        self._place = make_scroll_region("Runs in numbers")
         self._show()
         if any(job.case is not workspace.case for job in jobs):
             ui.label(EARLIER_NOTE).classes("muted").props("data-testid=earlier-runs")
@@ -121,7 +121,7 @@ class RunTable:
         with self._place, ui.element("table").classes("plain runs").props("data-testid=runs"):
             with ui.element("thead"), ui.element("tr"):
                 self._head("run", "Run", "the number of the run, its method and options")
-                words_in("th", "Verdict", "words", "scope=col")
+                put_words("th", "Verdict", "words", "scope=col")
                 for column in MEASURES:
                     self._head(column.key, as_label(column.head), column.meaning)
             with ui.element("tbody"):

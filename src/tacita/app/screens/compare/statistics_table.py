@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nicegui import ui
 
-from tacita.app.controls.page_parts import heading, scroll_region, words_in
+from tacita.app.controls.page_parts import make_heading, make_scroll_region, put_words
 from tacita.app.work.job import Job
 from tacita.methods.adjustment.statistics.measures import measure_changes
 from tacita.report.measures import format_number
@@ -24,14 +24,14 @@ def build(jobs: Sequence[Job]) -> None:
     shown = [job for job in jobs if job.release is not None and bool(job.release.shown.all())]
     if not shown:
         return
-    heading("Statistics of the inner cells, change in percent")
+    make_heading("Statistics of the inner cells, change in percent")
     with (
-        scroll_region("Statistics of the inner cells"),
+        make_scroll_region("Statistics of the inner cells"),
         ui.element("table").classes("plain").props("data-testid=statistics"),
     ):
         with ui.element("thead"), ui.element("tr"):
             for head in ("Run", *MEANINGS.values()):
-                words_in("th", head, props="scope=col")
+                put_words("th", head, props="scope=col")
         with ui.element("tbody"):
             for job in shown:
                 _line(job)
@@ -40,9 +40,9 @@ def build(jobs: Sequence[Job]) -> None:
 def _line(job: Job) -> None:
     changed = find_changed_statistics(job)
     with ui.element("tr"):
-        words_in("th", job.title, props="scope=row")
+        put_words("th", job.title, props="scope=row")
         for name in MEANINGS:
-            words_in("td", _percent(changed[name]), props=f"data-testid={name}-{job.number}")
+            put_words("td", _percent(changed[name]), props=f"data-testid={name}-{job.number}")
 
 
 def find_changed_statistics(job: Job) -> dict[str, float]:

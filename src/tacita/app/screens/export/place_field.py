@@ -95,7 +95,7 @@ class PlaceField:
 
 
 @contextmanager
-def busy(button: ui.button) -> Iterator[None]:
+def show_busy(button: ui.button) -> Iterator[None]:
     """Show a button of the page as busy while something is written, and let it take no click meanwhile."""
     button.props(add="loading")
     try:

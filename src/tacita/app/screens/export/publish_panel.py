@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 from nicegui import ui
 
 from tacita.app.controls import notices
-from tacita.app.controls.downloads import new_download_path, offer_download
-from tacita.app.controls.page_parts import panel, words_in
+from tacita.app.controls.downloads import make_download_path, offer_download
+from tacita.app.controls.page_parts import make_panel, put_words
 from tacita.app.controls.runs import choose_run, describe_run
-from tacita.app.screens.export.place_field import PlaceField, busy
+from tacita.app.screens.export.place_field import PlaceField, show_busy
 from tacita.app.work.exports import Export, export_run, make_file_name, zip_files
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
@@ -53,7 +53,7 @@ FIRST_LINES, LONGEST_LINE = 12, 160
 
 def build(workspace: Workspace) -> None:
     """Show the panel of the page Export that publishes a run; what it offers depends on the verdict."""
-    with panel("Publish a run", test_id="publish"):
+    with make_panel("Publish a run", test_id="publish"):
         job = choose_run(workspace)
         if job is None:
             return
@@ -125,8 +125,8 @@ class Publishing:
             for name, about in INTERNAL_FILES.items():
                 if name == CERTIFICATE and not self._safe:
                     continue
-                words_in("dt", name)
-                words_in("dd", unproven if unproven and name == CERTIFICATE else about)
+                put_words("dt", name)
+                put_words("dd", unproven if unproven and name == CERTIFICATE else about)
 
     def _destination(self) -> None:
         ui.label("Where to").classes("stack-title")
@@ -192,7 +192,7 @@ class Publishing:
         )
 
     async def _write_folder(self) -> None:
-        with notices.attempt(), busy(self._write):
+        with notices.attempt(), show_busy(self._write):
             folder = self._folder.path
             parcel = await self._export(folder)
             notices.tell(
@@ -205,10 +205,10 @@ class Publishing:
 
     async def _download(self, which: str) -> None:
         """Let the browser download one of the two folders of an export as an archive."""
-        with notices.attempt(), busy(self._publication if which == PUBLICATION else self._archive):
+        with notices.attempt(), show_busy(self._publication if which == PUBLICATION else self._archive):
             name = f"{make_file_name(self._job.case.name)}-run-{self._job.number}-{which}.zip"
-            archive = new_download_path(self._workspace.folder)
-            with self._scratch() as folder:
+            archive = make_download_path(self._workspace.folder)
+            with self._make_scratch_folder() as folder:
                 parcel = await self._export(Path(folder), which == INTERNAL)
                 files = parcel.publication if which == PUBLICATION else parcel.internal
                 await asyncio.to_thread(zip_files, files, archive, which)
@@ -216,14 +216,14 @@ class Publishing:
             notices.tell(f"{name}: {pluralize(len(files), 'file')}" + _list_notes(parcel.notes), "done")
 
     async def _show_preview(self) -> None:
-        with notices.attempt(), busy(self._look), self._scratch() as folder:
+        with notices.attempt(), show_busy(self._look), self._make_scratch_folder() as folder:
             parcel = await self._export(Path(folder))
             self._preview.clear()
             with self._preview:
                 for path in (*parcel.publication, *parcel.internal):
-                    _file(path, "for publication" if path in parcel.publication else "internal")
+                    _show_file(path, "for publication" if path in parcel.publication else "internal")
 
-    def _scratch(self) -> TemporaryDirectory[str]:
+    def _make_scratch_folder(self) -> TemporaryDirectory[str]:
         """Return a temporary folder of the session for exported files that are looked at or packed."""
         return TemporaryDirectory(dir=self._workspace.folder, prefix="export-")
 
@@ -237,7 +237,7 @@ def _list_notes(notes: Sequence[str]) -> str:
     return "".join(f"\n{note}" for note in notes)
 
 
-def _file(path: Path, whose: str) -> None:
+def _show_file(path: Path, whose: str) -> None:
     """Show an exported file on the page by name and size, and the first lines of a text."""
     title = f"{path.parent.name}/{path.name} · {whose} · {pluralize(path.stat().st_size, 'byte')}"
     if path.suffix not in TEXT:

@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 from nicegui import ui
 
 from tacita.app.controls import notices
-from tacita.app.controls.downloads import new_download_path, offer_download
-from tacita.app.controls.page_parts import panel, show_no_table
+from tacita.app.controls.downloads import make_download_path, offer_download
+from tacita.app.controls.page_parts import make_panel, show_no_table
 from tacita.app.screens.export import publish_panel
-from tacita.app.screens.export.place_field import PlaceField, busy
+from tacita.app.screens.export.place_field import PlaceField, show_busy
 from tacita.app.work.exports import FOLDERS, make_file_name, save_case, zip_files
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
@@ -40,7 +40,7 @@ ENDINGS = {"nchs": "txt"}
 
 def _show_saving(workspace: Workspace) -> None:
     """Show the panel of the page Export that saves the case; it needs a table, but no run."""
-    with panel("Save the table", test_id="save"):
+    with make_panel("Save the table", test_id="save"):
         case = workspace.case
         if case is None:
             show_no_table()
@@ -58,19 +58,19 @@ class Saving:
     def __init__(self, workspace: Workspace, case: Case) -> None:
         self._workspace, self._case = workspace, case
         with ui.element("div").classes("strip"):
-            self._way = ui.select(WAYS, value="project", label="As", on_change=lambda: self._other_way())
+            self._way = ui.select(WAYS, value="project", label="As", on_change=lambda: self._show_place())
             self._way.props("outlined dense options-dense data-testid=save-as").classes("save-as")
             self._archive = ui.button("Download", icon="lock", on_click=self._download, color=None).props(
                 "no-caps outline data-testid=save-download"
             )
         self._row = ui.element("div").classes("strip")
-        self._other_way()
+        self._show_place()
 
     def _name(self) -> str:
         way, name = str(self._way.value), make_file_name(self._case.name)
         return name if way in FOLDERS else f"{name}.{ENDINGS.get(way, way)}"
 
-    def _other_way(self) -> None:
+    def _show_place(self) -> None:
         """Show the path field that suits the chosen format: for a folder, or for a file with its ending."""
         self._row.clear()
         with self._row:
@@ -85,14 +85,14 @@ class Saving:
         self._button.set_enabled(self._place.ready)
 
     async def _save(self) -> None:
-        with notices.attempt(), busy(self._button):
+        with notices.attempt(), show_busy(self._button):
             paths, notes = await self._write(self._place.path)
             notices.tell("Saved: " + ", ".join(map(str, paths)) + "".join(f"\n{n}" for n in notes), "done")
         self._place.check()
 
     async def _download(self) -> None:
-        with notices.attempt(), busy(self._archive):
-            name, ready = self._name(), new_download_path(self._workspace.folder)
+        with notices.attempt(), show_busy(self._archive):
+            name, ready = self._name(), make_download_path(self._workspace.folder)
             with TemporaryDirectory(dir=self._workspace.folder, prefix="save-") as folder:
                 paths, notes = await self._write(Path(folder) / name)
                 if len(paths) == 1 and self._way.value not in FOLDERS:

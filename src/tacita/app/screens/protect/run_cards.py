@@ -8,7 +8,7 @@ from nicegui import ui
 
 from tacita.app import frame
 from tacita.app.controls import notices
-from tacita.app.controls.page_parts import as_label, heading, words_in
+from tacita.app.controls.page_parts import as_label, make_heading, put_words
 from tacita.app.controls.runs import EARLIER
 from tacita.app.screens.protect.run_chart import RunChart
 from tacita.app.work.job import Job, State
@@ -35,7 +35,7 @@ class RunCards:
         self._use_again = use_again
         self._cards: dict[Job, RunCard] = {}
         self._places: dict[Job, ui.element] = {}
-        self._title = heading("Runs")
+        self._title = make_heading("Runs")
         self._present = ui.element("div").classes("runs").props("data-testid=runs")
         self._fold = ui.expansion(on_value_change=self._look).classes("panel other-runs")
         self._fold.props("dense data-testid=other-runs")
@@ -55,7 +55,7 @@ class RunCards:
         # Asked before the cards are drawn: a run that ends in between is looked at once more.
         at_work = any(not job.state.over for job in jobs)
         for job in jobs:
-            place = self._places.setdefault(job, self._place_of(job))
+            place = self._places.setdefault(job, self._find_place(job))
             # What is folded costs nothing until somebody wants to see it.
             if job not in self._cards and (place is self._present or self._fold.value):
                 with place:
@@ -66,25 +66,25 @@ class RunCards:
             if job in self._cards:
                 self._cards.pop(job).place.delete()
         for job, card in self._cards.items():
-            card.update(self._what_for(job))
+            card.update(self._describe_scope(job))
         self._title.set_visibility(bool(jobs))
         folded = sum(place is self._others for place in self._places.values())
         self._fold.set_text(f"{pluralize(folded, 'run')} of other tables")
         self._fold.set_visibility(folded > 0)
         self._timer.active = at_work
 
-    def _place_of(self, job: Job) -> ui.element:
+    def _find_place(self, job: Job) -> ui.element:
         """Return the part of the page where a run's card belongs when first seen; it stays there."""
-        return self._others if self._of_another(job) and job.state.over else self._present
+        return self._others if self._is_of_other_table(job) and job.state.over else self._present
 
-    def _of_another(self, job: Job) -> bool:
+    def _is_of_other_table(self, job: Job) -> bool:
         """Return whether a run is of another table than the open one, in whatever state that is."""
         case = self.workspace.case
         return case is not None and job.case.name != case.name
 
-    def _what_for(self, job: Job) -> str:
+    def _describe_scope(self, job: Job) -> str:
         """Return words for a run's card on what its verdict is about; empty if on the present case."""
-        if self._of_another(job):
+        if self._is_of_other_table(job):
             return f"for {job.case.name}"
         return EARLIER if job.case is not self.workspace.case else ""
 
@@ -241,7 +241,7 @@ class _Figures:
         with ui.element("dl").classes("figures"):
             for name in self.NAMES:
                 with ui.element("div"):
-                    words_in("dt", as_label(name))
+                    put_words("dt", as_label(name))
                     with ui.element("dd"):
                         self._shown[name] = ui.label("–").props(f"data-testid=run-{number}-{name}")
 

@@ -61,13 +61,13 @@ def _options(lines: tuple[list[list[float]], list[list[float]]]) -> dict[str, An
         "xAxis": {"type": "value", "min": 0, "axisLabel": {"formatter": "{value} s"}, "splitLine": faint},
         "yAxis": {"type": "value", "scale": True, "splitLine": faint},
         "series": [
-            _line("Loss", lines[0], LOSS, "solid"),
-            _line("Bound", lines[1], BOUND, "dashed"),
+            _make_line("Loss", lines[0], LOSS, "solid"),
+            _make_line("Bound", lines[1], BOUND, "dashed"),
         ],
     }
 
 
-def _line(name: str, points: list[list[float]], colour: str, dash: str) -> dict[str, Any]:
+def _make_line(name: str, points: list[list[float]], colour: str, dash: str) -> dict[str, Any]:
     """Return a line of a run's chart as options, in steps: a loss holds until a better one is found."""
     return {
         "name": name,

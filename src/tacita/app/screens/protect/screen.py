@@ -11,7 +11,7 @@ import numpy as np
 from nicegui import run, ui
 
 from tacita.app.controls import forms, notices
-from tacita.app.controls.page_parts import heading, show_no_table
+from tacita.app.controls.page_parts import make_heading, show_no_table
 from tacita.app.screens.protect.run_cards import RunCards
 from tacita.app.work.exports import USUAL_METHOD
 from tacita.app.work.job import Job
@@ -46,7 +46,7 @@ class ProtectScreen:
         begin = self._find_beginning()
         with ui.element("div").classes("protect-page"):
             with ui.element("section").classes("panel methods").props('aria-label="Methods"'):
-                heading("Method")
+                make_heading("Method")
                 self._shortcuts()
                 for name in method_names():
                     self._offer(name)
@@ -147,9 +147,9 @@ class ProtectScreen:
         self._limit.set_value(forms.format_value(job.time_limit))
         self._seed.set_value(_format_seed(job.seed))
 
-    def _chosen(self) -> tuple[dict[str, Any], float | None, int | None]:
+    def _read_form(self) -> tuple[dict[str, Any], float | None, int | None]:
         """Return options, time limit and seed in the form; :class:`InputError` where one cannot be used."""
-        values = self._form.values()
+        values = self._form.read_values()
         make_method(self._method, values)
         if self._problem is not None:
             refuse_misfits(self._problem, self._method, values)
@@ -158,7 +158,7 @@ class ProtectScreen:
     def _check(self) -> None:
         refused = self._unfit
         try:
-            self._chosen()
+            self._read_form()
         except TacitaError as error:
             refused = refused or str(error)
         self._says.set_text(refused)
@@ -183,7 +183,7 @@ class ProtectScreen:
     async def _start(self) -> None:
         self._button.set_enabled(False)
         with notices.attempt():
-            options, limit, seed = self._chosen()
+            options, limit, seed = self._read_form()
             await run.io_bound(self._workspace.start, self._method, options, time_limit=limit, seed=seed)
             self._cards.follow()
         self._check()

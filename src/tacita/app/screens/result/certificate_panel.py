@@ -7,8 +7,8 @@ import asyncio
 from nicegui import ui
 
 from tacita.app.controls import notices
-from tacita.app.controls.downloads import new_download_path, offer_download
-from tacita.app.controls.page_parts import as_label, panel
+from tacita.app.controls.downloads import make_download_path, offer_download
+from tacita.app.controls.page_parts import as_label, make_panel
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import Audit
 from tacita.auditing.certificate import certify, dump
@@ -18,7 +18,7 @@ from tacita.verify import NOTHING, RefusedError, outcome, verify
 
 def build(workspace: Workspace, audit: Audit) -> None:
     """Show the panel of the page Result on the certificate, which is made on request, in a thread."""
-    with panel("Certificate", test_id="certificate"):
+    with make_panel("Certificate", test_id="certificate"):
         if not audit.safe:
             ui.label("Only a release that is proven safe has one.").classes("muted")
             return
@@ -48,7 +48,7 @@ def build(workspace: Workspace, audit: Audit) -> None:
 
     async def download() -> None:
         with notices.attempt():
-            path = new_download_path(workspace.folder)
+            path = make_download_path(workspace.folder)
             await asyncio.to_thread(lambda: path.write_text(dump(certify(audit)), encoding="utf-8"))
             offer_download(path, "certificate.json")
 

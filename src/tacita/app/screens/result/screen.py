@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from tacita.app.controls.page_parts import as_label, words_in
+from tacita.app.controls.page_parts import as_label, put_words
 from tacita.app.controls.runs import SIGNS, WORDS, choose_run, describe_solution
 from tacita.app.screens.result import certificate_panel, sensitive_panel, side_by_side
 from tacita.app.work.job import Job, State
@@ -107,8 +107,8 @@ def _show_figures(job: Job, release: Release) -> None:
     with ui.element("dl").classes("facts").props("data-testid=figures"):
         for name, (head, text) in figures.items():
             with ui.element("div").classes("fact"):
-                words_in("dt", as_label(head))
-                words_in("dd", text, "number", f"data-testid=figure-{name}")
+                put_words("dt", as_label(head))
+                put_words("dd", text, "number", f"data-testid=figure-{name}")
     for remark in outcome.remarks if outcome is not None else ():
         ui.label(f"Remark: {remark}").props("data-testid=remark")
     for sentence in describe_radii(job.problem, release):

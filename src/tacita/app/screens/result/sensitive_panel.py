@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 from nicegui import ui
 
-from tacita.app.controls.page_parts import scroll_region
+from tacita.app.controls.page_parts import make_scroll_region
 from tacita.auditing.audit import Audit
 from tacita.auditing.deduce import Deduction
 from tacita.core.exact import Cells
@@ -58,7 +58,7 @@ def build(audit: Audit, intervals: Deduction, go: Callable[[int], None]) -> None
             search = ui.input("Find a cell").props(
                 "dense outlined clearable debounce=250 data-testid=find-cell"
             )
-        with scroll_region("Sensitive cells in numbers"):
+        with make_scroll_region("Sensitive cells in numbers"):
             table = ui.html("", sanitize=False).props("data-testid=sensitive-table")
             table.on("click", lambda event: lead(event.args), js_handler=LEADS)
         pages = ui.element("div").classes("strip")

@@ -77,18 +77,18 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
             ui.space()
             arranging = ArrangementSelects(workspace, structure, lambda: arrange())
         place = ui.element("div").classes("beside")
-        _legend(release, job)
+        _show_legend(release, job)
 
-    def shown() -> dict[str, Content]:
+    def build_contents() -> dict[str, Content]:
         """Return the content of each sheet to be shown, by its name, and set the width that they need."""
         where = get_arrangement(workspace).lay_out(structure)
         names = ("original", "protected") if way.value == "beside" else (way.value,)
         contents = {name: views[name](where).to_content() for name in names}
-        place.style(f"--least: {max(map(_width, contents.values()))}px")
+        place.style(f"--least: {max(map(_estimate_width, contents.values()))}px")
         return contents
 
     def arrange() -> None:
-        contents = shown()
+        contents = build_contents()
         for name, sheet in sheets.items():
             sheet.show(contents[name])
 
@@ -96,10 +96,10 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
         place.clear()
         sheets.clear()
         with place:
-            for name, content in shown().items():
+            for name, content in build_contents().items():
                 with ui.element("div").classes("beside-one").props(f"data-testid=sheet-{name}"):
                     ui.label(NAMES[name]).classes("beside-name")
-                    with ui.element("div").style(_height(content)):
+                    with ui.element("div").style(_format_height(content)):
                         sheets[name] = Sheet(
                             content,
                             name=NAMES[name],
@@ -128,13 +128,13 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
     return go
 
 
-def _height(content: Content) -> str:
+def _format_height(content: Content) -> str:
     """Return the CSS height of a sheet on the page: all rows, or less to leave room for the rest."""
     depth = 1 + max((line.depth for line in content.columns), default=0)
     return f"height: min({LINE * (len(content.rows) + depth) + AROUND}px, max(60vh, 260px))"
 
 
-def _width(content: Content) -> int:
+def _estimate_width(content: Content) -> int:
     """Return the pixels that all columns of a sheet take, roughly: with less, the last one, the total,
     would be cut off, and the sheet stands above the other one instead.
     """
@@ -155,7 +155,7 @@ def count_kinds(release: Release, problem: Problem) -> list[int]:
     return [int(count) for count in np.bincount(found, minlength=len(KINDS))]
 
 
-def _legend(release: Release, job: Job) -> None:
+def _show_legend(release: Release, job: Job) -> None:
     """Show the signs of the sheets in words on the page, with how many cells carry each."""
     counts = count_kinds(release, job.problem)
     with ui.element("div").classes("strip legend").props("data-testid=legend"):

@@ -6,7 +6,7 @@ from math import inf
 
 from nicegui import ui
 
-from tacita.app.controls.page_parts import as_label, panel
+from tacita.app.controls.page_parts import as_label, make_panel
 from tacita.app.screens.rules.contributor_names import explain_unknown, join_names, split_names
 from tacita.app.work.desk import Desk
 from tacita.app.work.open_case import Case
@@ -35,7 +35,7 @@ ABOUT = {
 
 def show_attackers(desk: Desk) -> None:
     """Show the panel of the page Rules on who attacks, and what they know."""
-    with panel("Who attacks, and what they know", label="Attackers"):
+    with make_panel("Who attacks, and what they know", label="Attackers"):
         _BoundsForm(desk)
         with ui.element("div").classes("form"):
             for kind, by in KINDS.items():

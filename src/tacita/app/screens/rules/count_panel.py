@@ -5,7 +5,7 @@ from __future__ import annotations
 from nicegui import run, ui
 
 from tacita.app.controls import notices
-from tacita.app.controls.page_parts import panel, words_in
+from tacita.app.controls.page_parts import make_panel, put_words
 from tacita.app.work.desk import LatestOnly
 from tacita.app.work.open_case import Case
 from tacita.core.errors import TacitaError
@@ -22,7 +22,7 @@ class CountPanel:
 
     def __init__(self) -> None:
         self._counting = LatestOnly(self._count)
-        with panel("Sensitive cells"):
+        with make_panel("Sensitive cells"):
             with ui.element("div").props("role=status aria-atomic=true") as self._told:
                 self._number = ui.label("…").classes("count-number").props("data-testid=sensitive-count")
                 self._of = ui.label().classes("muted").props("data-testid=sensitive-of")
@@ -81,7 +81,7 @@ class CountPanel:
         with self._rules, ui.element("tbody"):
             for what, hit in counts:
                 with ui.element("tr"):
-                    words_in("td", what)
+                    put_words("td", what)
                     with ui.element("td"):
                         ui.label(f"{hit:,}").classes("number")
         attackers = problem.attackers

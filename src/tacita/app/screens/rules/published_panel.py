@@ -12,8 +12,8 @@ from nicegui import run, ui
 from nicegui.events import GenericEventArguments, UploadEventArguments
 
 from tacita.app.controls import notices
-from tacita.app.controls.inlets import one_file_inlet, open_picker
-from tacita.app.controls.page_parts import panel
+from tacita.app.controls.inlets import make_one_file_inlet, make_picker_handler
+from tacita.app.controls.page_parts import make_panel
 from tacita.app.work.desk import Desk
 from tacita.app.work.paths import assign_paths, hide_folders
 from tacita.app.work.workspace import Workspace
@@ -38,10 +38,10 @@ class PublishedPanel:
 
     def __init__(self, desk: Desk, workspace: Workspace) -> None:
         self._desk, self._workspace = desk, workspace
-        with panel("Already published"):
+        with make_panel("Already published"):
             ui.label(ABOUT).classes("muted")
             self._list = ui.element("div").props("data-testid=published-list")
-            self._inlet = one_file_inlet(self._uploaded, self._failed, "upload-published")
+            self._inlet = make_one_file_inlet(self._uploaded, self._failed, "upload-published")
             with ui.element("div").classes("strip"):
                 self._numbers = ui.select(NUMBERS, value=EXACT, label="Its numbers are")
                 self._numbers.props(
@@ -53,7 +53,7 @@ class PublishedPanel:
                 )
                 self._reach.bind_visibility_from(self._numbers, "value", lambda way: way != EXACT)
                 ui.button("Add the file of a release").props("no-caps outline data-testid=add-published").on(
-                    "click", js_handler=open_picker(self._inlet)
+                    "click", js_handler=make_picker_handler(self._inlet)
                 )
             self._offer_runs()
         self._show()
@@ -70,7 +70,7 @@ class PublishedPanel:
             return
 
         def add(number: int | None) -> None:
-            job = self._workspace.job(number) if number is not None else None
+            job = self._workspace.find_job(number) if number is not None else None
             if job is not None and job.release is not None:
                 choice.set_value(None)
                 self._add(replace(job.release, made_by={**job.release.made_by, "file": f"run {job.number}"}))

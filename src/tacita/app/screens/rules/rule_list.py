@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from tacita.app.controls.forms import NO, YES, OptionForm
-from tacita.app.controls.page_parts import panel
+from tacita.app.controls.page_parts import make_panel
 from tacita.app.screens.rules.contributor_names import explain_unknown, join_names, split_names
 from tacita.app.work.desk import Desk
 from tacita.core.errors import TacitaError
@@ -33,7 +33,7 @@ class RuleList:
         self._rows: list[_Row] = []
         # Numbers run on: two rows never have the same, whatever was removed before.
         self._numbers = count(1)
-        with panel("What is sensitive", label="Rules"):
+        with make_panel("What is sensitive", label="Rules"):
             self._about = ui.label().classes("muted")
             self._place = ui.element("div").classes("rule-rows")
             with ui.element("div").classes("strip"):
@@ -54,7 +54,7 @@ class RuleList:
             return
         choice.set_value(None)
         self._add(rule_kinds()[name].example)
-        self.changed("add")
+        self.put_rules("add")
         self._desk.end_step()
 
     def _add(self, text: str) -> None:
@@ -65,10 +65,10 @@ class RuleList:
         """Remove a rule from the page Rules and from the case."""
         self._rows.remove(row)
         row.delete()
-        self.changed("remove")
+        self.put_rules("remove")
         self._desk.end_step()
 
-    def changed(self, field: str) -> None:
+    def put_rules(self, field: str) -> None:
         """Put all rules on the page into the case, after a change in this field."""
         self._desk.change(field, self._desk.case.with_rules(row.text for row in self._rows if row.text))
         self._update_note()
@@ -121,7 +121,7 @@ class _Row:
         if self._busy:
             return
         self._follow_text()
-        self._owner.changed(self._field)
+        self._owner.put_rules(self._field)
 
     def _follow_text(self) -> None:
         """Show the arguments of the written rule in its form; a text that is no rule leaves it as it is."""
@@ -174,13 +174,13 @@ class _Row:
 
     def _form_changed(self) -> None:
         kinds = {option.name: option for option in options_from(rule_kinds()[self._kind])}
-        typed = {name: text for form in self._form for name, text in form.texts().items()}
+        typed = {name: text for form in self._form for name, text in form.get_texts().items()}
         texts = {name: _write_argument(kinds[name], typed[name]) for name in kinds if name in typed}
         self._busy = True
         self._written.set_value(compose_rule(self._kind, texts))
         self._busy = False
         self._parse()
-        self._owner.changed(self._field)
+        self._owner.put_rules(self._field)
 
 
 def _format_argument(value: Any) -> str:

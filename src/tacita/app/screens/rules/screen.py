@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from tacita.app.controls.page_parts import panel, show_no_table
+from tacita.app.controls.page_parts import make_panel, show_no_table
 from tacita.app.screens.rules.attackers_panel import show_attackers
 from tacita.app.screens.rules.count_panel import CountPanel
 from tacita.app.screens.rules.published_panel import PublishedPanel
@@ -53,7 +53,7 @@ def build(workspace: Workspace) -> None:
 
 def _show_costs(desk: Desk) -> None:
     case = desk.case
-    meanings = _list_meanings(case.table)
+    meanings = _list_cost_meanings(case.table)
     specified, stated = case.specification.cost.by, case.data.cost is not None
     if stated:
         meanings = {"": AS_STATED, **meanings}
@@ -64,14 +64,14 @@ def _show_costs(desk: Desk) -> None:
         desk.specify("cost", cost={"by": word or None})
         desk.end_step()
 
-    with panel("What hiding or changing a cell costs", label="Cost"), ui.element("div").classes("strip"):
+    with make_panel("What hiding or changing a cell costs", label="Cost"), ui.element("div").classes("strip"):
         names = {word: word or "as in the file" for word in meanings}
         select = ui.select(names, value=chosen, label="Cost", on_change=lambda e: choose(e.value))
         select.props('outlined dense options-dense data-testid=cost aria-label="Cost"').classes("short")
         meaning = ui.label(meanings[chosen]).classes("muted").props("data-testid=cost-meaning")
 
 
-def _list_meanings(table: Table) -> dict[str, str]:
+def _list_cost_meanings(table: Table) -> dict[str, str]:
     """Return the costs of hiding that the page Rules offers for a table, each with its meaning in words."""
     own = {name: text for name, text in COSTS.items() if name != "count" or table.count is not None}
     numbers = [name for name, column in table.columns.items() if column.dtype.kind in "iuf"]

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from nicegui import ui
 
-from tacita.app.controls.page_parts import choice_field, text_field
+from tacita.app.controls.page_parts import make_choice_field, make_text_field
 from tacita.app.work.inputs import SheetQuestion
 from tacita.core.tables.read_options import ReadOptions
 
@@ -39,12 +39,12 @@ class ReadingPanel:
             self._question = ui.element("div").classes("sheet-question")
             self._put_question(question)
         with self._fold, ui.element("div").classes("fields"):
-            self._counts = choice_field("Integers are", [AS_FOUND, COUNTS, AMOUNTS], "reading-counts")
-            self._decimal = choice_field("Decimal sign", [AS_FOUND, POINT, COMMA], "reading-decimal")
-            self._value = text_field("Column of values", "found by its name", "reading-value")
-            self._count = text_field("Column of respondents", "found by its name", "reading-count")
-            self._by = text_field("Columns of codes", "such as region, size", "reading-by")
-            self._total = text_field("Code of totals", "such as Total", "reading-total")
+            self._counts = make_choice_field("Integers are", [AS_FOUND, COUNTS, AMOUNTS], "reading-counts")
+            self._decimal = make_choice_field("Decimal sign", [AS_FOUND, POINT, COMMA], "reading-decimal")
+            self._value = make_text_field("Column of values", "found by its name", "reading-value")
+            self._count = make_text_field("Column of respondents", "found by its name", "reading-count")
+            self._by = make_text_field("Columns of codes", "such as region, size", "reading-by")
+            self._total = make_text_field("Code of totals", "such as Total", "reading-total")
             self._repair = ui.checkbox("Compute wrong totals anew").props("dense data-testid=reading-repair")
             self._ignore_sums = ui.checkbox("Ignore undeclared sums").props(
                 "dense data-testid=reading-ignore-sums"

@@ -10,7 +10,7 @@ from nicegui import run, ui
 from nicegui.events import ValueChangeEventArguments
 
 from tacita.app.controls import notices
-from tacita.app.controls.page_parts import heading, text_field, words_in
+from tacita.app.controls.page_parts import make_heading, make_text_field, put_words
 from tacita.app.work.open_case import Case
 from tacita.app.work.records import Choice, RecordsFile, tabulate_records
 from tacita.app.work.workspace import Workspace
@@ -52,7 +52,7 @@ class RecordsPanel:
             panel.props["aria-label"] = title
             panel.props("data-testid=records")
             with ui.element("div").classes("strip"):
-                heading(title)
+                make_heading(title)
                 ui.label(pluralize(records.seen.records, "record")).classes("muted number")
                 self._offer_sheets(records)
             with ui.element("div").classes("records-parts"):
@@ -104,11 +104,11 @@ class RecordsPanel:
             .props("data-testid=records-more dense"),
             ui.element("div").classes("fields"),
         ):
-            self._where = text_field(
+            self._where = make_text_field(
                 "Condition on records", "such as turnover > 0", "records-where", chosen.where or ""
             )
-            self._largest = text_field("Contributions kept", "", "records-largest", str(chosen.largest))
-            self._decimals = text_field(
+            self._largest = make_text_field("Contributions kept", "", "records-largest", str(chosen.largest))
+            self._decimals = make_text_field(
                 "Decimals that count",
                 "as the values have",
                 "records-decimals",
@@ -199,16 +199,16 @@ def _show_columns(records: RecordsFile) -> None:
     ):
         with ui.element("thead"), ui.element("tr"):
             for head, kind in (("Column", ""), ("Holds", "words"), ("Different", ""), ("Such as", "words")):
-                words_in("th", head, kind, "scope=col")
+                put_words("th", head, kind, "scope=col")
         with ui.element("tbody"):
             for column in records.seen.columns:
                 with ui.element("tr"):
-                    words_in("th", column.name or "(no name)", props="scope=row")
+                    put_words("th", column.name or "(no name)", props="scope=row")
                     with ui.element("td").classes("words"):
                         gaps = f", {column.missing:,} missing" if column.missing else ""
                         ui.label(("numbers" if column.numbers else "text") + gaps)
-                    words_in("td", f"{column.distinct:,}")
-                    words_in("td", " · ".join(column.samples), "words records-samples")
+                    put_words("td", f"{column.distinct:,}")
+                    put_words("td", " · ".join(column.samples), "words records-samples")
 
 
 def _select_column(

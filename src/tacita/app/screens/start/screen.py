@@ -22,13 +22,13 @@ from tacita.app import frame
 from tacita.app.controls import notices
 from tacita.app.controls.inlets import (
     RECORDS_ZONE,
-    file_inlet,
     handle_drops_and_pastes,
-    one_file_inlet,
-    open_picker,
-    send_text,
+    make_file_inlet,
+    make_one_file_inlet,
+    make_picker_handler,
+    make_sending_handler,
 )
-from tacita.app.controls.page_parts import panel
+from tacita.app.controls.page_parts import make_panel
 from tacita.app.screens.start.reading_panel import ReadingPanel
 from tacita.app.screens.start.records_panel import RecordsPanel
 from tacita.app.screens.start.table_makers import Generator, NewTable
@@ -72,9 +72,9 @@ class StartScreen:
         self._open_now()
         self._busy = ui.label("Reading …").classes("muted").props("role=status data-testid=busy")
         self._busy.set_visibility(False)
-        self._files = file_inlet(self._uploaded, self._failed)
-        self._record_files = file_inlet(self._handed_records, self._failed, "upload-records")
-        self._texts = one_file_inlet(self._pasted, self._failed, "upload-text")
+        self._files = make_file_inlet(self._uploaded, self._failed)
+        self._record_files = make_file_inlet(self._handed_records, self._failed, "upload-records")
+        self._texts = make_one_file_inlet(self._pasted, self._failed, "upload-text")
         handle_drops_and_pastes(self._files, self._record_files, self._texts, PASTE)
         self._records = RecordsPanel(workspace, partial(self._begin, reading=NO_OPTIONS))
         with ui.element("div").classes("columns ways-in"):
@@ -83,11 +83,13 @@ class StartScreen:
                 self._open_path()
             with ui.element("div").classes("stack"):
                 self._paste()
-                with panel("Type a new table", "All cells are zero at first; totals follow what you type."):
+                with make_panel(
+                    "Type a new table", "All cells are zero at first; totals follow what you type."
+                ):
                     NewTable(self._begin)
             with ui.element("div").classes("stack"):
                 self._tabulate_records()
-                with panel("Generate", "Random, and the same for the same seed."):
+                with make_panel("Generate", "Random, and the same for the same seed."):
                     Generator(self._begin)
         self._examples()
 
@@ -107,10 +109,10 @@ class StartScreen:
             )
 
     def _open_files(self) -> None:
-        with panel("Open files").classes("drop-zone").props("data-testid=drop-zone"):
+        with make_panel("Open files").classes("drop-zone").props("data-testid=drop-zone"):
             ui.label("Drop them anywhere on this page, or").classes("drop-words")
             ui.button("Choose files").props("no-caps unelevated data-testid=open-files").on(
-                "click", js_handler=open_picker(self._files)
+                "click", js_handler=make_picker_handler(self._files)
             )
             ui.label(
                 "A table, with classifications called like its dimensions; or a project with its data; or A, "
@@ -120,15 +122,15 @@ class StartScreen:
             self._reading = ReadingPanel(self.workspace.sheet_question, self._chosen_sheet)
 
     def _open_path(self) -> None:
-        with panel("Open a path on this machine", "For large files, folders and projects."):
+        with make_panel("Open a path on this machine", "For large files, folders and projects."):
             path = ui.input("Path").props("dense outlined autocomplete=off data-testid=path")
 
             async def read() -> None:
-                if (user_input := self._at(path)) is not None:
+                if (user_input := self._take_path(path)) is not None:
                     await self._open(user_input)
 
             async def look() -> None:
-                if (user_input := self._at(path)) is not None:
+                if (user_input := self._take_path(path)) is not None:
                     await self._look_at(user_input)
 
             path.on("keydown.enter", read)
@@ -140,27 +142,27 @@ class StartScreen:
 
     def _tabulate_records(self) -> None:
         about = "One row per respondent or contribution: choose the columns that make the table."
-        with panel("Tabulate records", about).classes(RECORDS_ZONE).props(f"data-testid={RECORDS_ZONE}"):
+        with make_panel("Tabulate records", about).classes(RECORDS_ZONE).props(f"data-testid={RECORDS_ZONE}"):
             ui.label("Drop the file here, or").classes("drop-words")
             ui.button("Choose records").props("no-caps unelevated data-testid=open-records").on(
-                "click", js_handler=open_picker(self._record_files)
+                "click", js_handler=make_picker_handler(self._record_files)
             )
             ui.label("With classifications called like its columns, if there are any.").classes("muted")
 
     def _paste(self) -> None:
-        with panel(
+        with make_panel(
             "Paste from a spreadsheet", "A block with names, or only numbers; Ctrl+V outside of fields."
         ):
             area = ui.element("textarea").classes("paste").props(f"id={PASTE} rows=5 spellcheck=false")
             area.props('data-testid=paste-text wrap=off aria-label="Pasted cells"')
             area.props["placeholder"] = "region\tfood\ttools\nNorth\t12\t7\nSouth\t9\t15"
             ui.button("Read it").props("no-caps unelevated data-testid=paste-open").on(
-                "click", js_handler=send_text(self._texts, PASTE)
+                "click", js_handler=make_sending_handler(self._texts, PASTE)
             )
 
     def _examples(self) -> None:
         about = "Tables from the literature and of well-known sizes, each with its sensitive cells."
-        with panel("Examples", about), ui.element("div").classes("examples-list"):
+        with make_panel("Examples", about), ui.element("div").classes("examples-list"):
             for name, each in EXAMPLES.items():
                 with ui.element("div").classes("example"):
                     button = ui.button(
@@ -171,7 +173,7 @@ class StartScreen:
                     button.props(f"flat dense no-caps align=left data-testid=example-{name}")
                     ui.label(each.about).classes("muted example-about")
 
-    def _at(self, field: ui.input) -> UserInput | None:
+    def _take_path(self, field: ui.input) -> UserInput | None:
         """Return the user's input at the path that a field of the page names; None where it names none."""
         user_input = None
         with notices.attempt():
@@ -186,7 +188,7 @@ class StartScreen:
 
     async def _uploaded(self, event: MultiUploadEventArguments) -> None:
         reading = self._reading.reading
-        if paths := await self._saved(event):
+        if paths := await self._save_files(event):
             case = await self._open(take_files(paths, reading))
             if case is None or not case.from_project:
                 self.workspace.drop(paths[0].parent)
@@ -194,12 +196,12 @@ class StartScreen:
 
     async def _handed_records(self, event: MultiUploadEventArguments) -> None:
         reading = self._reading.reading
-        if paths := await self._saved(event):
+        if paths := await self._save_files(event):
             await self._look_at(take_files(paths, reading))
             self.workspace.drop(paths[0].parent)
         self._record_files.reset()
 
-    async def _saved(self, event: MultiUploadEventArguments) -> list[Path]:
+    async def _save_files(self, event: MultiUploadEventArguments) -> list[Path]:
         """Return the paths of uploaded files, saved in a folder of their own; none where that fails."""
         folder = Path(tempfile.mkdtemp(prefix="opened-", dir=self.workspace.folder))
         saved: list[Path] = []

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from nicegui import ui
 
-from tacita.app.controls.page_parts import choice_field, text_field
+from tacita.app.controls.page_parts import make_choice_field, make_text_field
 from tacita.app.work.open_case import Case
 from tacita.app.work.opening import generate_case, make_empty_case, parse_dimensions
 from tacita.core.errors import InputError
@@ -42,7 +42,7 @@ class NewTable:
         with ui.element("div").classes("fields fields-narrow"):
             self._rows = _number("Rows", 3, "new-rows")
             self._columns = _number("Columns", 4, "new-columns")
-            self._kind = choice_field("Cells are", [COUNTS, AMOUNTS], "new-kind")
+            self._kind = make_choice_field("Cells are", [COUNTS, AMOUNTS], "new-kind")
             self._decimals = _number("Decimals", 0, "new-decimals")
             self._decimals.bind_visibility_from(self._kind, "value", value=AMOUNTS)
         self._named = ui.textarea(
@@ -77,8 +77,8 @@ class Generator:
         with ui.element("div").classes("fields"):
             self._rows = _number("Rows", 10, "generate-rows")
             self._columns = _number("Columns", 15, "generate-columns")
-            self._further = text_field("Further dimensions", "such as 4, 3", "generate-further")
-            self._levels = text_field("Levels of codes", "such as 2, 1", "generate-levels")
+            self._further = make_text_field("Further dimensions", "such as 4, 3", "generate-further")
+            self._levels = make_text_field("Levels of codes", "such as 2, 1", "generate-levels")
         self._family = ui.select(families, label="Values", value="uniform")
         self._family.props("dense outlined options-dense data-testid=generate-family")
         with ui.element("div").classes("fields"):
@@ -86,10 +86,10 @@ class Generator:
             self._largest = _number("Largest value", 999, "generate-largest")
             for end in (self._least, self._largest):
                 end.bind_visibility_from(self._family, "value", value="uniform")
-            self._kind = choice_field("Cells are", [AS_USUAL, COUNTS, AMOUNTS], "generate-kind")
+            self._kind = make_choice_field("Cells are", [AS_USUAL, COUNTS, AMOUNTS], "generate-kind")
             self._empty = _number("Empty cells, %", None, "generate-empty")
             self._sensitive = _number("Sensitive", 20, "generate-sensitive")
-            self._share = choice_field("Counted in", [CELLS, PERCENT], "generate-share")
+            self._share = make_choice_field("Counted in", [CELLS, PERCENT], "generate-share")
             self._protection = _number("Protection, % of value", None, "generate-protection")
             self._seed = _number("Seed", 0, "generate-seed")
         ui.button("Generate", on_click=self._make).props("no-caps unelevated data-testid=generate-open")
@@ -107,12 +107,12 @@ class Generator:
             between=(_read_integer(self._least), _read_integer(self._largest)) if uniform else None,
             kind={COUNTS: "counts", AMOUNTS: "magnitudes"}.get(str(self._kind.value)),
             zeros=None if self._empty.value is None else float(self._empty.value) / 100,
-            hierarchy=self._depths(len(shape)),
+            hierarchy=self._read_depths(len(shape)),
             protection=self._protection.value,
             seed=_read_integer(self._seed),
         )
 
-    def _depths(self, dimensions: int) -> tuple[int, ...] | None:
+    def _read_depths(self, dimensions: int) -> tuple[int, ...] | None:
         """Return the levels of codes per dimension in the form, 1 where not given; None if it is empty."""
         given = _read_integers(self._levels)
         if len(given) > dimensions:

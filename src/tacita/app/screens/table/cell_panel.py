@@ -7,7 +7,7 @@ from math import isinf, isnan
 
 from nicegui import run, ui
 
-from tacita.app.controls.page_parts import words_in
+from tacita.app.controls.page_parts import put_words
 from tacita.app.sheet.content import LOOKS, Flag
 from tacita.app.work.cell_facts import LONGEST, CellFacts, Contributor, DeducedInterval, OutsiderAttack
 from tacita.app.work.open_case import DecisionKind
@@ -182,5 +182,5 @@ def _show_title(text: str) -> None:
 
 
 def _show_fact(name: str, value: str) -> None:
-    words_in("dt", name)
-    words_in("dd", value)
+    put_words("dt", name)
+    put_words("dd", value)

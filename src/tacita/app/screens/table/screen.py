@@ -158,7 +158,7 @@ class TableScreen:
 
     def _offer_run(self) -> None:
         """Offer the page's switch to what a run publishes, where there is a run of this very case."""
-        job = self._job()
+        job = self._find_run()
         if job is self._offered:
             return
         self._offered = job
@@ -184,13 +184,13 @@ class TableScreen:
 
     # ------------------------------------------------------------------ what is seen
 
-    def _job(self) -> Job | None:
+    def _find_run(self) -> Job | None:
         """Return the session's chosen run, if it is of this very case and has come to a release."""
         job = self.workspace.chosen
         return job if job is not None and job.case is self.case and job.release is not None else None
 
     def _seen(self) -> View:
-        job = self._job()
+        job = self._find_run()
         if self._shows_run and job is not None and job.release is not None:
             return view_release(self.table, job.release, self._judged.levels.sensitive, self.layout)
         return view_case(self.case, self._judged.levels, self.layout, self._judged.exempt)
@@ -292,7 +292,7 @@ class TableScreen:
             self._judged = Sensitivity.guess(self.case)
         else:
             self._judged = Sensitivity(self._judged.levels, self._judged.hits)
-        was_run, self._shows_run = self._shows_run, self._shows_run and self._job() is not None
+        was_run, self._shows_run = self._shows_run, self._shows_run and self._find_run() is not None
         self._attack = None
         if was_run != self._shows_run:
             self._switch(self._shows_run)
@@ -338,15 +338,15 @@ class TableScreen:
             is_sum = bool(self._view.flags[row, column] & Flag.TOTAL)
             self._panel.show_empty(name_cell(self.layout, self.layout.codes_at(row, column)), is_sum)
             return
-        job = self._job()
+        job = self._find_run()
         whose = (
             "if the sensitive cells were hidden and no others"
             if job is None
             else f"from what run {job.number} publishes"
         )
-        await self._panel.show(describe_cell(self.case, self._judged, cell), self._attacker(job), whose)
+        await self._panel.show(describe_cell(self.case, self._judged, cell), self._find_attack(job), whose)
 
-    def _attacker(self, job: Job | None) -> OutsiderAttack | None:
+    def _find_attack(self, job: Job | None) -> OutsiderAttack | None:
         """Return the outsider's attack for the panel, kept per case and run; None without a problem."""
         problem, release = self._judged.problem, None if job is None else job.release
         if problem is None:
