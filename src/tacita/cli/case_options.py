@@ -107,7 +107,7 @@ class CaseFlags:
 
     @property
     def has_requirement(self) -> bool:
-        """Whether a flag specifies what is sensitive, who attacks, or what hiding costs."""
+        """Whether a command-line flag says what is sensitive, who attacks, or what hiding costs."""
         given = (self.rules, self.attackers, self.lower, self.upper, self.cost)
         return bool(self.published) or any(each is not None for each in given)
 

@@ -167,7 +167,7 @@ def _write_temporary() -> str:
 
 
 def _check_folder(folder: Path) -> list[Check]:
-    """Return the checks of ``tacita doctor`` on a folder of results after interrupted runs."""
+    """Recover a folder from interrupted runs, and return the checks of ``tacita doctor`` on it."""
     from tacita.publication.folders import recover_results
     from tacita.storage.drafts import list_drafts
     from tacita.storage.switch import MARKER

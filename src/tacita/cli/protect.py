@@ -151,7 +151,7 @@ def specify_protection(
     time_limit: float | None = None,
     seed: int | None = None,
 ) -> Specification:
-    """Return a specification changed by the flags of a method; options of another method are dropped."""
+    """Return a specification changed by command-line flags of a method; others' options are dropped."""
     known = specification.protect
     usual = known.options if method in (None, known.method) else {}
     changes: dict[str, Any] = {"time_limit": time_limit, "seed": seed}

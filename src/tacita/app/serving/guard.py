@@ -260,7 +260,7 @@ class _Scale:
 
 
 def _is_library(path: str) -> bool:
-    """Return whether a requested path is a file of a numbered NiceGUI, which holds no data."""
+    """Return whether a requested path is a file of a numbered NiceGUI, constant and without data."""
     return bool(re.match(r"/_nicegui/\d[\d.]*/(?!dynamic_resources/)", path))
 
 

@@ -102,7 +102,7 @@ def _write_repetition(job: Job, folder: Path, formats: Sequence[str], passing: P
 
 
 def zip_files(paths: Sequence[Path], target: Path, folder: str = "") -> Path:
-    """Write exported files into one archive, in a folder of it if one is named; return its path."""
+    """Write files for the browser to download into one archive, in a folder if named; return its path."""
     with replace_file(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in paths:
             archive.write(path, PurePosixPath(folder, path.name))
@@ -110,7 +110,7 @@ def zip_files(paths: Sequence[Path], target: Path, folder: str = "") -> Path:
 
 
 def save_case(case: Case, target: Path, way: str, *, passing: Path) -> Written:
-    """Write the session's case with true values, ``project`` and ``thesis`` to a folder, else to a file.
+    """Write the session's case with true values to a folder or file, by its ``way``; return the files.
 
     What does not fit the table is left out, and a note names it, as it does of what the files cannot hold.
 

@@ -148,7 +148,7 @@ def find_alternative(user_input: UserInput, case: Case) -> RecordsAlternative | 
 
 
 def _could_be_records(table: Table) -> bool:
-    """Return whether an opened table lists so few of its possible cells that its rows could be records."""
+    """Return whether the user's table lists so few of its possible cells that rows could be records."""
     structure = table.structure
     if len(structure.dimensions) < 2 or len(structure.parts) > 1 or table.count is not None:
         return False
@@ -162,7 +162,7 @@ def _could_be_records(table: Table) -> bool:
 
 
 def _has_same_rows(table: Table, seen: Overview) -> bool:
-    """Return whether each record is an inner cell of the opened table and no column speaks of cells."""
+    """Return whether each record is an inner cell of the user's table and no column speaks of cells."""
     parts = {guess_role(name) for name in seen.names}
     return (
         seen.records == int(_find_inner(table).sum())
@@ -172,7 +172,7 @@ def _has_same_rows(table: Table, seen: Overview) -> bool:
 
 
 def _find_inner(table: Table) -> Mask:
-    """Return the mask of the opened table's cells that are no total in any dimension."""
+    """Return the mask of cells of the user's table that are no total in any dimension."""
     structure = table.structure
     inner = np.ones(len(table), dtype=bool)
     for d, dimension in enumerate(structure.dimensions):

@@ -50,7 +50,7 @@ class State(Enum):
 
     @property
     def judged(self) -> bool:
-        """Whether a run in this state has a release, and an audit has looked at it."""
+        """Whether a run of the app in this state has a release, and an audit has looked at it."""
         return self in (State.SAFE, State.UNSAFE, State.UNCHECKED)
 
     @property
@@ -110,7 +110,7 @@ class Job:
 
     @property
     def request(self) -> dict[str, Any]:
-        """The run's method, options, seed and time limit as requested, by their names in projects."""
+        """Method, options, seed and time limit of the user's run as requested, by their project keys."""
         return {
             "method": self.method.name,
             "options": self.options,
@@ -120,18 +120,18 @@ class Job:
 
     @property
     def repetition(self) -> dict[str, Any]:
-        """The request that gives the run's release again: as it was, with the seed that was drawn."""
+        """The request that gives the release of the user's run again, with the seed that was drawn."""
         return {**self.request, "seed": self.seed if self.used_seed is None else self.used_seed}
 
     @property
     def used_seed(self) -> int | None:
-        """The secret seed of a run in whose release something was drawn at random; None of any other."""
+        """The secret seed of the user's run, if something in its release was drawn at random; else None."""
         drawn = self.release is not None and "seed" in self.release.made_by
         return self._secret if drawn else None
 
     @property
     def seconds(self) -> float:
-        """The seconds that the run has been at work."""
+        """The seconds that the user's run has been at work."""
         if self._started is None:
             return 0.0
         return (time.monotonic() if self._ended is None else self._ended) - self._started
@@ -141,7 +141,7 @@ class Job:
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
-        """Stop the run's search; what it found is kept and audited. A run that waits does not start."""
+        """Stop the search of the user's run; its best is audited. One that waits does not start at all."""
         self._cancelled.set()
         with self._starting:
             if self.state is State.WAITING:
@@ -150,7 +150,7 @@ class Job:
             self._search.cancel()
 
     def stop_audit(self) -> None:
-        """Cut the audit of the run short; what is not proven by then counts as not safe."""
+        """Cut the audit of the user's run short; what is not proven by then counts as not safe."""
         if self._check is not None:
             self._check.cancel()
 
@@ -161,7 +161,7 @@ class Job:
         self.stop_audit()
 
     def carry_out(self) -> None:
-        """Protect, audit, deduce; to be called in a thread. What goes wrong is the run's ``error``."""
+        """Protect, audit, deduce for the user's run, in a thread; what goes wrong is its ``error``."""
         with self._starting:
             if self.state is State.CANCELLED:
                 return
@@ -231,7 +231,7 @@ class Job:
         return found
 
     def _end_without(self, state: State, message: str) -> None:
-        """End the run without a release, in this state, with the reason as its ``error``."""
+        """End the user's run without a release, in this state, with the reason as its ``error``."""
         self.error = message
         self._log_line(message)
         self.state = state

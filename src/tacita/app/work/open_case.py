@@ -157,7 +157,7 @@ class Case:
             raise error.with_remedy("Bounds are on the page Rules under 'Everyone knows'") from None
 
     def find_levels(self, *, exempting: bool = True) -> Levels:
-        """Return the levels that pages show of the case, also where they are refused as a problem.
+        """Return the protection levels of the user's case, also where they are refused as a problem.
 
         Without ``exempting`` cells that are not sensitive by hand are included.
         """

@@ -249,7 +249,7 @@ def find_place(where: Layout, cell: int) -> tuple[int, int] | None:
 
 
 def _find_hits(case: Case, levels: Levels) -> Levels:
-    """Return the levels of a case without the user's exemptions; ``levels`` are those with them."""
+    """Return protection levels of the user's case without their exemptions; ``levels`` have them."""
     return case.find_levels(exempting=False) if case.specification.rules.exempt else levels
 
 

@@ -185,7 +185,7 @@ class Workspace:
         time_limit: float | None = None,
         seed: int | None = None,
     ) -> Job:
-        """Start a run on the session's case in the background; its options are checked at once."""
+        """Return a new run on the session's case, begun in the background; options are checked at once."""
         # Two clicks may come in two threads: no two runs have the same number.
         with self._numbering:
             number = 1 + max((job.number for job in self.jobs), default=0)

@@ -64,7 +64,7 @@ class JointAuditPanel:
         return audit(self._find_problem(chosen), releases, Run(MOST_SECONDS))
 
     def _find_problem(self, chosen: list[Job]) -> Problem:
-        """Return the problem for a joint audit of runs: the open case's, or else the last run's."""
+        """Return the problem of a joint audit: the open case's if of that table, else the last run's."""
         now = self._workspace.case
         return now.problem if now is not None and now.table is chosen[-1].case.table else chosen[-1].problem
 

@@ -33,7 +33,7 @@ EARLIER_NOTE = f"{DAGGER} {EARLIER}: the verdict is about that."
 
 
 def show_verdict(job: Job, now: Case | None) -> None:
-    """Show a run's verdict on the page: ``✔ safe``, with † if for an earlier case, in words for the ear."""
+    """Show a run's verdict on the page Compare: ``✔ safe``, with † where it is for an earlier case."""
     tone = "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
     with ui.element("div").classes(tone):
         ui.label(describe_run(job, job.case)).classes("in-line")

@@ -46,7 +46,7 @@ def _line(job: Job) -> None:
 
 
 def find_changed_statistics(job: Job) -> dict[str, float]:
-    """Return how a run changed each statistic of the inner cells, in percent, by the statistic's name."""
+    """Return the change of each statistic by a run, in percent, by name, for the page Compare."""
     assert job.release is not None
     table, release = job.problem.table, job.release
     return measure_changes(table.values, release.value / 10.0**release.decimals, ~table.structure.is_total)

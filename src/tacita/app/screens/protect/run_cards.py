@@ -158,7 +158,7 @@ class RunCard:
             self._details.props(f"dense data-testid=run-{n}-log").on_value_change(self._show_details)
 
     def update(self, what_for: str) -> None:
-        """Show on the card what the run reported since; ``what_for`` is empty for the present case."""
+        """Show on the card what the run newly reported; ``what_for`` is empty for the present case."""
         job = self._job
         if job.state is not State.WAITING and not job.state.over:
             self._figures.show_seconds(job.seconds)

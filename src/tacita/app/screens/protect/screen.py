@@ -190,7 +190,7 @@ class ProtectScreen:
 
 
 def _describe_problem(problem: Problem) -> str:
-    """Return words for the page Protect, as ``12 sensitive of 432 cells, against an outsider.``"""
+    """Return words for the page Protect, such as ``12 sensitive of 432 cells, against an outsider.``"""
     if not len(problem.levels):
         return (
             "Nothing is sensitive yet, so nothing will be protected: add a rule on the page Rules, or mark "

@@ -54,7 +54,7 @@ WAYS = {
 
 
 def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], None]:
-    """Show original and protected table in sheets of the page Result; return what leads to a cell there.
+    """Show original and protected table in sheets of the page Result; return what goes to a cell in them.
 
     Returns
     -------

@@ -55,7 +55,7 @@ class ReadingPanel:
         self._lead_to(self._decimal)
 
     def ask_for_sheet(self, question: SheetQuestion | None) -> None:
-        """Unfold the page's questions on how to read a file, and lead to that of the sheet, if any."""
+        """Unfold the page's questions on how to read a file at that of the sheet; None: it is answered."""
         sheet = self._put_question(question)
         if sheet is not None:
             self._lead_to(sheet)

@@ -136,7 +136,7 @@ class RecordsPanel:
 
     @property
     def _choice(self) -> Choice:
-        """The choice of columns and options that is filled in in the form for records."""
+        """The choice of columns and options that the user filled into the form for records."""
         names = self._records.seen.names
 
         def column(field: ui.select) -> str | None:
