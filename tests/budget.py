@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import settings
 
 USUAL = 50
-"""Examples per property in the profile of every day."""
+"""Examples to which the numbers in tests refer; the profile of every day draws two fifths of them."""
 
 
 def examples(usual: int) -> settings:
-    """Return settings for ``usual`` examples every day, and in proportion in longer profiles."""
+    """Return settings for ``usual`` examples where others draw 50, in proportion to the profile."""
     return settings(max_examples=max(1, usual * settings.default.max_examples // USUAL))

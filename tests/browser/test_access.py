@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from access import READY, SCREENS, complaints
@@ -17,6 +18,7 @@ from tacita.examples import example
 from tacita.formats.table_write import write_table
 
 
+@pytest.mark.slow
 def test_screens_without_a_table_and_their_help(page: Page) -> None:
     for screen in SCREENS:
         go(page, screen)
@@ -51,6 +53,7 @@ def test_screens_with_runs(page: Page) -> None:
             assert complaints(page) == [], (screen, ending)
 
 
+@pytest.mark.slow
 def test_eight_runs_with_long_names_of_a_table_with_a_long_name(page: Page, tmp_path: Path) -> None:
     """One run of each method, named without a blank where a page could break them, with the table open that
     they are of and with another one; and a run that failed.
@@ -98,6 +101,7 @@ def test_a_table_that_scrolls_does_so_by_keyboard(page: Page) -> None:
     assert name.bounding_box() == before
 
 
+@pytest.mark.slow
 def test_errors_and_complaints(page: Page) -> None:
     page.get_by_test_id("path").fill("/no/such/file/" + "with-a-long-name-" * 20 + ".csv")
     page.get_by_test_id("path-open").click()
@@ -116,6 +120,7 @@ def test_errors_and_complaints(page: Page) -> None:
     assert complaints(page) == []
 
 
+@pytest.mark.slow
 def test_what_opens_above_the_page(page: Page) -> None:
     page.get_by_test_id("reading").get_by_text("How to read it").click()
     page.get_by_test_id("generate-family").click()
@@ -174,6 +179,7 @@ def test_cells_of_every_kind(page: Page) -> None:
         assert complaints(page) == []
 
 
+@pytest.mark.slow
 def test_sheets_stay_in_their_room(page: Page) -> None:
     open_example(page, "thesis-20x30")
     run_method(page, "adjustment", 1)

@@ -90,6 +90,7 @@ def test_a_run_leads_to_its_result(compared: Page) -> None:
     expect(compared.get_by_test_id("figure-loss")).to_have_text("1,270")
 
 
+@pytest.mark.slow
 def test_runs_of_other_tables_stand_apart(page: Page) -> None:
     open_example(page, "nchs")
     run_method(page, "suppression", 1)

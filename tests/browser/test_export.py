@@ -104,6 +104,7 @@ def holds(text: str, number: int) -> bool:
     return re.search(rf"(?<!\d){thousands}\D?{rest:03}(?!\d)", text) is not None
 
 
+@pytest.mark.slow
 def test_no_publication_file_holds_a_suppressed_value(page: Page, tmp_path: Path) -> None:
     problem = tc.Problem(tc.Table.from_array(LARGE, decimals=0), tc.Marked([0, 7], 20_000, 20_000))
     write_table(problem.table, tmp_path / "large.csv", problem)
@@ -122,6 +123,7 @@ def test_no_publication_file_holds_a_suppressed_value(page: Page, tmp_path: Path
         assert [number for number in known if not holds(text, number)] == [], f"{name}: the search is blind"
 
 
+@pytest.mark.slow
 def test_internal_files_have_an_archive_of_their_own(exporting: Page) -> None:
     files = downloaded(exporting, "download-internal")
     wanted = {
@@ -176,6 +178,7 @@ def test_preview_shows_what_files_hold(exporting: Page) -> None:
     expect(preview.get_by_text("mark,low,high,value")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_what_was_changed_in_another_window_is_not_published(page: Page, tmp_path: Path) -> None:
     open_example(page, "nchs")
     run_method(page, "suppression", 1)
@@ -246,6 +249,7 @@ def test_the_project_is_downloaded(page: Page) -> None:
     assert {"project.toml", "table.parquet"} <= set(files)
 
 
+@pytest.mark.slow
 def test_a_run_of_what_was_asked_before_is_told_apart(page: Page) -> None:
     """Safe by a rule that has been tightened since: on every screen that speaks of the run."""
     open_example(page, "nchs")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from access import READY, SCREENS, asked
@@ -52,6 +53,7 @@ def press(page: Page, name: str, key: str = "Enter") -> None:
     page.keyboard.press(key)
 
 
+@pytest.mark.slow
 def test_tab_comes_to_everything_and_is_seen(page: Page) -> None:
     open_example(page, "nchs")
     go(page, "protect")

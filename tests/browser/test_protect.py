@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from driving import choose, go, leads_on, open_by, open_example, open_path, reload, result, run_method, start
@@ -38,6 +39,7 @@ def type_at_once(field: str, text: str) -> str:
     """
 
 
+@pytest.mark.slow
 def test_every_method_has_its_words_and_a_control_for_each_option(page: Page) -> None:
     open_example(page, "nchs")
     go(page, "protect")
@@ -77,6 +79,7 @@ def test_what_is_typed_in_the_first_moment_of_a_form_stays(page: Page) -> None:
     expect(page.get_by_test_id("option-steps")).to_have_value("a few")
 
 
+@pytest.mark.slow
 def test_what_is_typed_in_the_first_moment_of_the_page_stays(page: Page) -> None:
     open_example(page, "nchs")
     go(page, "protect")
@@ -94,6 +97,7 @@ def test_what_is_typed_in_the_first_moment_of_the_page_stays(page: Page) -> None
     expect(page.get_by_test_id("seed")).to_have_value("17")
 
 
+@pytest.mark.slow
 def test_a_shortcut_fills_the_form_and_the_numbers_are_those_of_the_paper(page: Page) -> None:
     open_example(page, "nchs")
     go(page, "protect")
@@ -116,6 +120,7 @@ def test_a_base_that_is_too_small_fails_in_the_words_of_the_method(page: Page) -
     expect(page.get_by_test_id("run-1-result")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_run_is_used_again_and_removed(page: Page) -> None:
     open_example(page, "nchs")
     run_method(page, "rounding", 1, base="10")
@@ -177,6 +182,7 @@ def test_where_nothing_is_sensitive_it_is_said_before(page: Page) -> None:
     expect(page.get_by_test_id("run-question")).to_contain_text("Nothing is sensitive yet")
 
 
+@pytest.mark.slow
 def test_the_form_begins_with_what_a_project_wishes(page: Page, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("row,column,value\nA,x,1\nA,y,7\nB,x,8\nB,y,12\n")
     (tmp_path / "project.toml").write_text(
@@ -192,6 +198,7 @@ def test_the_form_begins_with_what_a_project_wishes(page: Page, tmp_path: Path) 
     expect(page.get_by_test_id("run-1-state")).to_have_text("✔ safe")
 
 
+@pytest.mark.slow
 def test_what_waits_need_not_start(page: Page, tmp_path: Path) -> None:
     open_long(page, tmp_path)
     for number in (1, 2, 3):
@@ -212,6 +219,7 @@ def test_what_waits_need_not_start(page: Page, tmp_path: Path) -> None:
     expect(page.get_by_test_id("verdict-said")).to_have_text("cancelled before it began")
 
 
+@pytest.mark.slow
 def test_a_case_that_does_not_fit_is_not_run_and_the_reason_leads_to_its_remedy(page: Page) -> None:
     page.get_by_test_id("paste-text").fill("1\t-2\n3\t4")
     open_by(page, "paste-open")
@@ -236,6 +244,7 @@ def test_a_case_that_does_not_fit_is_not_run_and_the_reason_leads_to_its_remedy(
     expect(page.get_by_test_id("run-mend")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_charts_of_runs_that_are_over_are_drawn_when_they_are_opened(page: Page) -> None:
     open_example(page, "nchs")
     run_method(page, "suppression", 1)
@@ -250,6 +259,7 @@ def test_charts_of_runs_that_are_over_are_drawn_when_they_are_opened(page: Page)
     expect(details).to_contain_text("3 sensitive cells: 3 safe")
 
 
+@pytest.mark.slow
 def test_runs_of_other_tables_are_folded(page: Page) -> None:
     open_example(page, "salazar")
     run_method(page, "suppression", 1)

@@ -8,6 +8,7 @@ import io
 from pathlib import Path
 
 import pyarrow.csv
+import pytest
 from playwright.sync_api import Page, expect
 
 from access import complaints
@@ -110,6 +111,7 @@ def test_numbers_with_a_decimal_comma(page: Page) -> None:
     expect(page.get_by_test_id("sheet")).to_contain_text("7.5")
 
 
+@pytest.mark.slow
 def test_records_by_their_path_stay_where_they_are(page: Page, tmp_path: Path) -> None:
     (tmp_path / "firms.csv").write_text(as_csv())
     write_hierarchy(MADE.hierarchies["region"], tmp_path / "region.csv")

@@ -88,6 +88,7 @@ def test_the_certificate_is_checked_and_downloaded(suppressed: Page) -> None:
     assert verify(json.loads(path.read_text(encoding="utf-8"))) == 3
 
 
+@pytest.mark.slow
 def test_what_is_not_safe_is_named_with_a_remedy(page: Page) -> None:
     open_example(page, "nchs")
     run_method(page, "rounding", 1, "✘ not safe", base="3", protected=False)
@@ -103,6 +104,7 @@ def test_what_is_not_safe_is_named_with_a_remedy(page: Page) -> None:
     expect(rows).to_contain_text("below upper")
 
 
+@pytest.mark.slow
 def test_another_run_is_chosen_and_a_reload_keeps_it(page: Page) -> None:
     open_example(page, "nchs")
     run_method(page, "suppression", 1)
@@ -127,6 +129,7 @@ Wholesale trade of household goods,Other,106502
 """
 
 
+@pytest.mark.slow
 def test_totals_are_in_view_beside_four_columns(page: Page, tmp_path: Path) -> None:
     """On a laptop and at 125 %: heads of rows give way, or the sheets stand one above the other."""
     path = tmp_path / "wide.csv"
@@ -146,6 +149,7 @@ def test_totals_are_in_view_beside_four_columns(page: Page, tmp_path: Path) -> N
     expect(page.get_by_test_id("certificate")).to_contain_text("For the only sensitive cell and")
 
 
+@pytest.mark.slow
 def test_the_name_of_a_cell_leads_to_it_in_the_sheets(page: Page, tmp_path: Path) -> None:
     """Also where it is in another slice, and folded away."""
     codes = product("NS", "fm", ("2024", "2025"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from driving import choose, go, leads_on, listening, open_example, open_path, reload, undo
@@ -90,6 +91,7 @@ def test_counts_by_threshold_and_undo_field_by_field(page: Page) -> None:
     expect(page.get_by_test_id("sensitive-count")).to_have_text("3")
 
 
+@pytest.mark.slow
 def test_a_rule_that_cannot_be_read_says_so_and_is_not_lost(page: Page) -> None:
     open_example(page, "nchs")
     go(page, "rules")
@@ -112,6 +114,7 @@ def test_a_rule_that_does_not_fit_the_table_says_what_is_missing(page: Page) -> 
     expect(page.get_by_text("does not say which respondents stand behind its cells").first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_respondents_attack_waive_and_pool_what_they_know(page: Page, tmp_path: Path) -> None:
     open_firms(page, tmp_path)
     expect(page.get_by_test_id("rule-1-text")).to_have_value("p-percent(10)")
@@ -133,6 +136,7 @@ def test_respondents_attack_waive_and_pool_what_they_know(page: Page, tmp_path: 
     expect(page.get_by_test_id("sensitive-count")).to_have_text("0")
 
 
+@pytest.mark.slow
 def test_what_everyone_knows(page: Page) -> None:
     open_example(page, "salazar")
     go(page, "rules")

@@ -259,6 +259,7 @@ def test_the_token_does_not_stay_in_the_address_bar(server: RunningServer, page:
     assert page.url == f"{server.origin}/"
 
 
+@pytest.mark.slow
 def test_screens_ask_nobody_else(server: RunningServer, page: Page, outside: list[str]) -> None:
     for path in SCREENS:
         answer = page.goto(server.origin + path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from driving import cell, go, open_path, result, start
@@ -42,6 +43,7 @@ def save_project(page: Page, folder: Path) -> None:
     expect(page.get_by_test_id("notice-done")).not_to_contain_text("left out")
 
 
+@pytest.mark.slow
 def test_decisions_and_wishes_come_back(page: Page, tmp_path: Path) -> None:
     (tmp_path / "cells.csv").write_text(CELLS)
     (tmp_path / "project.toml").write_text(PROJECT)

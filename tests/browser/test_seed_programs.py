@@ -42,6 +42,7 @@ def expect_loss(page: Page, loss: str) -> None:
     expect(page.get_by_test_id("figure-loss")).to_have_text(loss)
 
 
+@pytest.mark.slow
 def test_the_five_functions_from_typing_to_export(page: Page) -> None:
     open_nchs(page)
     go(page, "rules")
@@ -131,6 +132,7 @@ def assert_exported(page: Page) -> None:
     assert verify(json.loads(certificate)) == 3
 
 
+@pytest.mark.slow
 def test_the_block_of_table_5(page: Page) -> None:
     """Only four rows of three columns are rounded: 34 where the paper's own table has 79."""
     open_nchs(page)
@@ -160,6 +162,7 @@ def thesis(page: Page) -> Page:
     return page
 
 
+@pytest.mark.slow
 def test_the_four_models_of_the_thesis(thesis: Page) -> None:
     page = thesis
     go(page, "protect")

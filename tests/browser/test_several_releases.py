@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from driving import choose, go, open_path, run_method, undo
@@ -42,6 +43,7 @@ def add_published(page: Page, path: Path) -> None:
     page.get_by_test_id("upload-published").locator("input[type=file]").set_input_files(path)
 
 
+@pytest.mark.slow
 def test_an_earlier_release_is_known_to_everyone(page: Page, tmp_path: Path) -> None:
     open_case(page, tmp_path)
     go(page, "rules")
@@ -85,6 +87,7 @@ def test_a_release_that_contradicts_the_table_is_named_by_cell(page: Page, tmp_p
     expect(page.get_by_test_id("rules-error")).to_contain_text("cannot be met against outsider any more")
 
 
+@pytest.mark.slow
 def test_runs_are_judged_together(page: Page, tmp_path: Path) -> None:
     open_case(page, tmp_path)
     run_method(page, "suppression", 1)

@@ -455,6 +455,7 @@ LONGEST_BLANK = """async () => {
 }"""
 
 
+@pytest.mark.slow
 def test_fast_scrolling_leaves_no_blanks(server: RunningServer, page: Page) -> None:
     for path in ("/square", "/deep", "/tall"):
         page.goto(server.origin + path)

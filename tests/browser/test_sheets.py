@@ -47,6 +47,7 @@ def expect_open(page: Page, name: str) -> None:
     expect(page.get_by_test_id("case-name")).to_have_text(name)
 
 
+@pytest.mark.slow
 def test_a_sheet_of_a_workbook_is_chosen(page: Page, book: Path) -> None:
     hand_over(page, "open-files", book)
     sheet = page.get_by_test_id("reading-sheet")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
 from driving import choose, go, leads_on, listening
@@ -133,6 +134,7 @@ def test_paste_outside_of_fields(page: Page) -> None:
     expect_open(page, "pasted", 9)
 
 
+@pytest.mark.slow
 def test_more_pasted_cells_than_an_event_can_carry(page: Page) -> None:
     text = "\n".join("\t".join(["123456789"] * 250) for _ in range(420))
     assert len(text) > 1_000_000
@@ -178,6 +180,7 @@ def test_generated(page: Page) -> None:
     expect_open(page, "uniform 10 × 15 × 3", 704)
 
 
+@pytest.mark.slow
 def test_example_then_clear_all(page: Page) -> None:
     expect(page.get_by_test_id("open-now")).to_contain_text("Nothing is open yet")
     page.get_by_test_id("example-nchs").click()

@@ -181,6 +181,7 @@ def test_levels_that_are_no_amounts_are_refused(salazar: Page) -> None:
     expect(salazar.get_by_test_id("notice-error")).to_contain_text("zero or more")
 
 
+@pytest.mark.slow
 def test_a_mark_against_a_rule_is_told(page: Page) -> None:
     open_example(page, "nchs")
     cell(page, 0, 0).click()
@@ -205,6 +206,7 @@ def test_the_panel_tells_why_and_what_is_deduced(salazar: Page) -> None:
     expect(salazar.get_by_test_id("cell-deduced")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_what_a_run_publishes_can_be_looked_at(salazar: Page) -> None:
     go(salazar, "protect")
     number = run(salazar)
@@ -231,6 +233,7 @@ def test_rows_and_columns_swap_and_stay_swapped(salazar: Page) -> None:
     expect(cell(salazar, 0, 1)).to_have_text("8")
 
 
+@pytest.mark.slow
 def test_codes_are_added_renamed_and_removed(salazar: Page) -> None:
     cell(salazar, 0, 0).click()
     edit_menu(salazar, "add-row")
@@ -250,6 +253,7 @@ def test_codes_are_added_renamed_and_removed(salazar: Page) -> None:
     expect(salazar.get_by_test_id("counts")).to_contain_text("16 cells (amounts) · 1 sensitive")
 
 
+@pytest.mark.slow
 def test_a_code_is_text_wherever_it_stands(page: Page) -> None:
     """Codes come from files of others: none is taken for an attribute, a script or a template."""
     codes = (
@@ -269,6 +273,7 @@ def test_a_code_is_text_wherever_it_stands(page: Page) -> None:
     assert page.evaluate("window.hit") is None
 
 
+@pytest.mark.slow
 def test_a_dimension_is_renamed_where_it_stands(salazar: Page) -> None:
     salazar.get_by_test_id("swap").click()
     expect(cell(salazar, 0, 1)).to_have_text("8")
@@ -280,6 +285,7 @@ def test_a_dimension_is_renamed_where_it_stands(salazar: Page) -> None:
     expect(cell(salazar, 0, 1)).to_have_text("8")
 
 
+@pytest.mark.slow
 def test_another_window_is_not_overwritten(salazar: Page) -> None:
     other = salazar.context.new_page()
     other.goto(salazar.url)
@@ -296,6 +302,7 @@ def test_another_window_is_not_overwritten(salazar: Page) -> None:
     expect(cell(other, 3, 3)).to_contain_text("196")
 
 
+@pytest.mark.slow
 def test_a_table_that_another_window_opened_is_shown_with_its_name(salazar: Page) -> None:
     """Nothing is done to it that was meant for the one before, and nothing is taken back."""
     other = salazar.context.new_page()
@@ -360,6 +367,7 @@ def four_dimensions(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_sensitive_cells_are_found_in_whatever_slice_they_are(page: Page, tmp_path: Path) -> None:
     open_path(page, four_dimensions(tmp_path))
     expect(page.get_by_test_id("next-sensitive")).to_be_disabled()
@@ -439,6 +447,7 @@ def test_cells_without_dimensions_are_listed_by_label(page: Page, tmp_path: Path
     expect(page.get_by_test_id("notice-error")).to_contain_text("no dimension along its rows")
 
 
+@pytest.mark.slow
 def test_linked_tables_are_chosen_by_name(page: Page, tmp_path: Path) -> None:
     (tmp_path / "sex.csv").write_text("region,sex,value\nN,f,1\nN,m,2\nS,f,3\nS,m,4\n")
     (tmp_path / "age.csv").write_text("region,age,value\nN,young,2\nN,old,1\nS,young,3\nS,old,4\n")

@@ -129,6 +129,7 @@ def test_the_same_seed_gives_the_same_release(name: str, data: st.DataObject) ->
     assert np.array_equal(first.low, second.low)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", method_names())
 @given(data=st.data())
 @examples(20)

@@ -152,6 +152,7 @@ def test_a_start_that_protects_is_kept_when_nothing_better_is_found_in_time() ->
     check_protected(asked, solution)
 
 
+@pytest.mark.slow
 @easy
 def test_one_thread_or_several_give_the_same_result(problem: Make) -> None:
     model = suppression(problem())

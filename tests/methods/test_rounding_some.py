@@ -81,6 +81,7 @@ def test_only_some_cells_are_rounded() -> None:
         Rounding(base=10, at_most=3).protect(problem)
 
 
+@pytest.mark.slow
 @given(
     values=st.lists(st.integers(0, 25), min_size=4, max_size=4),
     lower=st.integers(0, 4),

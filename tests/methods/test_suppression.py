@@ -111,6 +111,7 @@ def test_every_hidden_cell_stays_uncertain(percent: float) -> None:
         assert most - least >= percent / 100 * TABLE.values[cell]
 
 
+@pytest.mark.slow
 def test_a_conditional_level_costs_only_where_it_binds() -> None:
     losses = [
         Suppression(conditional=percent).protect(figure_1()).outcome.loss
@@ -338,6 +339,7 @@ def test_no_smaller_set_of_frozen_cells_would_do(random: Random) -> None:
 # ---------------------------------------------------------------------- held against the first model
 
 
+@pytest.mark.slow
 @given(problem=hard_problems(), random=st.randoms(use_true_random=False))
 @examples(20)
 def test_no_pattern_of_the_model_is_cheaper(problem: Problem, random: Random) -> None:

@@ -216,6 +216,7 @@ def test_sifting_leaves_cells_inactive_and_activates_what_is_needed() -> None:
     assert_safe(problem, found.x)
 
 
+@pytest.mark.slow
 @SOME
 @given(seed=SEEDS, flows=st.booleans())
 def test_many_insiders_bind_the_same_whether_listed_or_not(seed: int, flows: bool) -> None:
@@ -234,6 +235,7 @@ def test_many_insiders_bind_the_same_whether_listed_or_not(seed: int, flows: boo
         assert least_loss(solve_model, Suppression().model(crowd)) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TABLE_KINDS)
 def test_threads_find_what_one_finds(kind: str) -> None:
     with moved_by(PATHS["lanes"].moved), ThreadPoolExecutor(3) as threads:

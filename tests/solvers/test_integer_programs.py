@@ -139,6 +139,7 @@ def test_variables_with_more_than_two_values(way: str) -> None:
     assert solution.loss == alone.loss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_both_ways_prove_the_same_loss(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     program, planes, _ = cube(8, seed)

@@ -408,6 +408,7 @@ def test_sources_that_are_none(tmp_path: Path) -> None:
         tabulate(COLUMNS, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("records", "says"), [("0", "give at least one record"), ("500", "target")])
 def test_the_benchmark_reports_why_it_has_no_records(records: str, says: str) -> None:
     script = Path(__file__).parents[2] / "benchmarks" / "tabulate.py"

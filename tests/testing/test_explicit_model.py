@@ -179,6 +179,7 @@ def test_figure_5_levels_by_intervals() -> None:
     assert least_loss(intervals(figure_1(2, 4), figure_1(2, 4).cost)) == pytest.approx(354)
 
 
+@pytest.mark.slow
 @examples(15)
 @given(problems(tables(shapes=((3,), (2, 2)), largest=6)))
 def test_no_pattern_is_cheaper(problem: Problem) -> None:
@@ -188,6 +189,7 @@ def test_no_pattern_is_cheaper(problem: Problem) -> None:
     assert least_loss(suppression(problem)) == pytest.approx(cheapest)
 
 
+@pytest.mark.slow
 @examples(20)
 @given(hard_problems())
 def test_larger_tables_by_the_definition(problem: Problem) -> None:
@@ -245,6 +247,7 @@ def test_no_time_is_no_solution() -> None:
         solve_explicit_model(suppression(figure_1(10, 12)), Run(time_limit=0.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TABLE_KINDS)
 def test_insiders_bind_in_hard_problems(kind: str) -> None:
     """Dropping the insiders makes many problems cheaper: some solvable at a higher loss, some not at all."""
