@@ -53,7 +53,7 @@ def run_doctor_command(
 ) -> int:
     """Check this installation: versions, the solver on a small table, temporary files, the web app.
 
-    With DIR also at a folder of results.
+    With DIR, check a folder of results too.
     """
     checks = [
         _check_python(),

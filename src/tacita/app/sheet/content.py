@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import Any, NamedTuple
@@ -119,10 +119,6 @@ class Selection:
     column: int
     rows: tuple[int, ...]
     columns: tuple[int, ...]
-
-    def cells(self) -> Iterator[tuple[int, int]]:
-        """Yield the positions (row, column) of the block that is selected in the sheet, row by row."""
-        return ((row, column) for row in self.rows for column in self.columns)
 
     def clipped(self, rows: int, columns: int) -> Selection:
         """Return the selection within a sheet of so many lines; the last of these if nothing is left."""

@@ -1,1 +1,1 @@
-"""Six ways to a table."""
+"""Seven ways to a table."""

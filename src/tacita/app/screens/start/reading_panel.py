@@ -11,7 +11,7 @@ from tacita.app.work.inputs import SheetQuestion
 from tacita.core.tables.read_options import ReadOptions
 
 AS_FOUND, COUNTS, AMOUNTS = "as the values suggest", "counts", "amounts"
-AS_FOUND, POINT, COMMA = "as usual", "point: 1.5", "comma: 1,5"
+AS_WRITTEN, POINT, COMMA = "as the file suggests", "point: 1.5", "comma: 1,5"
 
 
 class ReadingPanel:
@@ -19,7 +19,7 @@ class ReadingPanel:
 
     Parameters
     ----------
-    asked
+    question
         A workbook of several sheets that waits for one to be chosen, if there is one.
     choose
         Called with that workbook and the sheet that is chosen.
@@ -40,7 +40,7 @@ class ReadingPanel:
             self._put_question(question)
         with self._fold, ui.element("div").classes("fields"):
             self._counts = make_choice_field("Integers are", [AS_FOUND, COUNTS, AMOUNTS], "reading-counts")
-            self._decimal = make_choice_field("Decimal sign", [AS_FOUND, POINT, COMMA], "reading-decimal")
+            self._decimal = make_choice_field("Decimal sign", [AS_WRITTEN, POINT, COMMA], "reading-decimal")
             self._value = make_text_field("Column of values", "found by its name", "reading-value")
             self._count = make_text_field("Column of respondents", "found by its name", "reading-count")
             self._by = make_text_field("Columns of codes", "such as region, size", "reading-by")
