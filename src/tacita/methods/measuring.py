@@ -11,7 +11,7 @@ from tacita.problem.problem import Problem
 
 
 def shown_changes(problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
-    """Return ``v - a`` of every cell, or of some ``cells``, in units of the table; 0 elsewhere.
+    """Return published minus true number per cell, in units, for a method's loss; 0 outside ``cells``.
 
     Raises
     ------
@@ -31,8 +31,8 @@ def shown_changes(problem: Problem, release: Release, cells: Mask | None = None)
 
 
 def window_reaches(problem: Problem, release: Release) -> tuple[Floats, Floats]:
-    """Return how far the window of every cell reaches above and below the truth, in values, within the
-    outsider's bounds; infinite where it is unbounded.
+    """Return how far each cell's window reaches above and below the truth, in values, for a method's loss,
+    within the outsider's bounds; infinite where it is unbounded.
     """
     _refuse_other_tables(problem, release)
     table, finer = problem.table, 10.0 ** (release.decimals - problem.table.decimals)
@@ -46,7 +46,7 @@ def window_reaches(problem: Problem, release: Release) -> tuple[Floats, Floats]:
 
 
 def inexact_cells(problem: Problem, release: Release) -> Mask:
-    """Return the cells whose value is not given exactly."""
+    """Return which cells a release does not give exactly, for the loss of a method."""
     _refuse_other_tables(problem, release)
     return release.hidden
 

@@ -91,26 +91,26 @@ class Option:
 
     @property
     def kinds(self) -> tuple[Any, ...]:
-        """The types of a value."""
+        """The types that a value of this option of a method may have."""
         return typing.get_args(self.kind) if isinstance(self.kind, types.UnionType) else (self.kind,)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words to choose from, where there are no other values."""
+        """The words that this option of a method chooses from, where there are no other values."""
         return typing.get_args(self.kind) if typing.get_origin(self.kind) is typing.Literal else ()
 
     def read(self, value: Any) -> Any:
-        """Return a value as it is, and text as the type of the option."""
+        """Return the value of a method's option as it is, and text converted to the option's type."""
         return _value(f"option '{self.name}'", self.kinds, value)
 
 
 def method_names() -> tuple[str, ...]:
-    """Return the names of all methods, the built-in ones first."""
+    """Return the names of all protection methods, the built-in ones first."""
     return (*METHODS, *list_usable_plugins(method_plugins()))
 
 
 def method_plugins() -> tuple[Plugin, ...]:
-    """Return the methods that other packages bring, with what is wrong with them."""
+    """Return the protection methods that other packages bring, with what is wrong with them."""
     return find_plugins("tacita.methods", frozenset(METHODS), _fault_of_method)
 
 
@@ -127,7 +127,7 @@ def _fault_of_method(name: str, cls: Any) -> str:
 
 
 def method_class(name: str) -> type[Any]:
-    """Return the class of a method; unknown names are refused with what there is."""
+    """Return the class of a protection method by its name; raise an error for unknown names."""
     if name not in METHODS:
         foreign = list_usable_plugins(method_plugins())
         if name not in foreign:
@@ -144,19 +144,19 @@ def method_class(name: str) -> type[Any]:
 
 
 def options_of(name: str) -> tuple[Option, ...]:
-    """Return the options of a method."""
+    """Return the options of a protection method by its name."""
     return options_from(method_class(name))
 
 
 def options_from(cls: type[Any]) -> tuple[Option, ...]:
-    """Return the fields of a dataclass as options, those that must be named last."""
+    """Return the fields of a method's dataclass as options, those that must be named last."""
     kinds = typing.get_type_hints(cls)
     fields = sorted((f for f in dataclasses.fields(cls) if f.init), key=lambda f: f.kw_only is True)
     return tuple(Option(f.name, kinds[f.name], f.default, f.metadata.get("help", "")) for f in fields)
 
 
 def check_words(method: object) -> None:
-    """Raise an error where an option that takes one of several words has another value."""
+    """Raise an error where a method's option that takes one of several words has another value."""
     for option in options_from(type(method)):
         value = getattr(method, option.name)
         if option.words and value not in option.words:
@@ -168,7 +168,7 @@ def _one_of(words: tuple[Any, ...]) -> str:
 
 
 def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
-    """Return a method with options given as values or as text (``{"base": "5", "protected": "no"}``)."""
+    """Return a protection method with options as values or text (``{"base": "5", "protected": "no"}``)."""
     known = {option.name: option for option in options_of(name)}
     chosen = {}
     for key, value in (options or {}).items():

@@ -107,11 +107,11 @@ class Perturbation:
         check_words(self)
 
     def model(self, problem: Problem, run: Run | None = None) -> Model:
-        """Return the model: variables, windows, constraints and loss, with distances that the run draws."""
+        """Return the engine's model of a perturbation, with the distances that the run draws."""
         return build_alone(self, self._with_known_columns(problem), Draws((run or Run()).seed)).model
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """Return a nearby table that adds up and protects every sensitive cell against every attacker."""
+        """Return a perturbed table that adds up and protects all sensitive cells against all attackers."""
         run = start_run(problem, run)
         remedy = (
             "Announce a larger radius, widen the bounds, allow more changed cells, or free sensitive ones."
@@ -122,12 +122,12 @@ class Perturbation:
         return release if known is problem else replace(release, alone=columns)
 
     def _with_known_columns(self, problem: Problem) -> Problem:
-        """Return the problem in which everyone knows the columns of least and largest values, if they are
-        assumed to.
+        """Return the problem in which everyone knows a perturbation's columns of least and largest values,
+        if they are assumed to.
         """
         if self.readers == "radius" or (self.lowest is None and self.highest is None):
             return problem
-        lowest, highest = self._limits(problem)
+        lowest, highest = self._read_limits(problem)
         # Cells that do not change need no limits.
         moves = ~problem.must_publish
         try:
@@ -139,8 +139,8 @@ class Perturbation:
             fault = f"{COLUMNS_KNOWN}, and with them levels cannot be met. {error}"
             raise InfeasibleError(fault, options=error.options) from None
 
-    def _limits(self, problem: Problem) -> tuple[Units, Units]:
-        """Return the least and largest values to publish from columns; unbounded where there is none."""
+    def _read_limits(self, problem: Problem) -> tuple[Units, Units]:
+        """Return the least and largest values that a perturbation may publish, by columns or unbounded."""
         n = len(problem.table)
         lowest, highest = np.full(n, -UNBOUNDED), np.full(n, UNBOUNDED)
         if self.lowest is not None:
@@ -150,11 +150,11 @@ class Perturbation:
         return lowest, highest
 
     def loss(self, problem: Problem, release: Release) -> float:
-        """Return the weighted sum of all changes, and of the changed cells where these cost something."""
+        """Return the loss of a perturbation: weighted changes, and the cost of changed cells, if any."""
         return float(self.cell_losses(problem, release).sum())
 
     def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
-        """Return the part of every cell (or of each of some ``cells``) in the loss."""
+        """Return the part of every cell (or of each of some ``cells``) in the loss of a perturbation."""
         change = shown_changes(problem, release, cells) / 10.0**problem.table.decimals
         up, down = (read_weights(problem, getattr(self, name), name) for name in ("weight_up", "weight_down"))
         each = up * np.maximum(change, 0.0) + down * np.maximum(-change, 0.0)
@@ -163,7 +163,7 @@ class Perturbation:
         return np.asarray(each)
 
     def add_to_model(self, builder: ModelBuilder, cells: Mask) -> None:
-        """Add the method for some cells."""
+        """Add the perturbation of some cells to a model."""
         problem = builder.problem
         known, everyone = self._with_known_columns(problem).outsider, problem.outsider
         if (known.lower > everyone.lower).any() or (known.upper < everyone.upper).any():
@@ -171,9 +171,9 @@ class Perturbation:
                 COLUMNS_KNOWN, remedy="in a mixture take 'radius' for the option 'readers' if nobody does"
             )
         bounds = self._bounds(problem, cells)
-        self._remark(builder, cells)
+        self._add_remarks(builder, cells)
         sensitive = problem.levels.sensitive
-        given = self._given(problem, np.flatnonzero(cells & sensitive), bounds)
+        given = self._read_given(problem, np.flatnonzero(cells & sensitive), bounds)
         step = choose_scale(problem, int(bounds.radius.max(initial=0)), FINE)
         while step > problem.table.unit and given is not None and (given % step).any():
             step //= 10
@@ -196,7 +196,7 @@ class Perturbation:
         self._count_changes(builder, changes)
 
     def _count_changes(self, builder: ModelBuilder, changes: _PerturbedCells) -> None:
-        """Add binary variables for changed cells, where these are limited or have a cost."""
+        """Add binary variables for perturbed cells to a model, where these are limited or have a cost."""
         weight = self.weight_changed
         if self.at_most is None and weight is None:
             return
@@ -212,7 +212,7 @@ class Perturbation:
     def _move_sensitive(
         self, builder: ModelBuilder, changes: _PerturbedCells, given: Units | None, radius: Units, step: int
     ) -> None:
-        """Add the rows that move sensitive cells away from their values."""
+        """Add the rows to a model that perturb sensitive cells away from their values."""
         up, down, room_up, room_down = changes.up, changes.down, changes.room_up, changes.room_down
         place, change = self.sensitive, None if given is None else given // step
         if self.distance == "exact" and place in ("up", "down"):
@@ -240,8 +240,8 @@ class Perturbation:
     def _draws(self, builder: ModelBuilder) -> Draws:
         return NONE_DRAWN if self.distance == "exact" else builder.draws
 
-    def _remark(self, builder: ModelBuilder, cells: Mask) -> None:
-        """Add remarks on what readers must not know, and on random distances."""
+    def _add_remarks(self, builder: ModelBuilder, cells: Mask) -> None:
+        """Add remarks on what readers of a perturbation must not know, and on random distances."""
         if self.readers == "radius":
             builder.add_remark(HALF, ASSUMED)
         if not (cells & builder.problem.levels.sensitive).any():
@@ -255,8 +255,8 @@ class Perturbation:
     def _bounds(self, problem: Problem, cells: Mask) -> _Bounds:
         table = problem.table
         known_low, known_high = problem.outsider.lower, problem.outsider.upper
-        lowest, highest = self._limits(problem)
-        radius = self._radius(problem, lowest, highest)
+        lowest, highest = self._read_limits(problem)
+        radius = self._choose_radius(problem, lowest, highest)
         radius = np.where(cells & ~problem.must_publish & (known_low < known_high), radius, 0)
         # In the literature cells move by half of the radius, which readers must not know.
         far = radius if self.readers == "method" else radius // (2 * table.unit) * table.unit
@@ -273,22 +273,24 @@ class Perturbation:
         above = np.minimum(highest, known_high) - table.units
         return _Bounds(radius, np.minimum(above, radius), np.minimum(below, radius))
 
-    def _radius(self, problem: Problem, lowest: Units, highest: Units) -> Units:
-        """Return the announced radius of all cells, also of those that do not change."""
+    def _choose_radius(self, problem: Problem, lowest: Units, highest: Units) -> Units:
+        """Return the radius that a perturbation announces per cell, in units, even where none changes."""
         table = problem.table
         if self.radius is not None:
             return read_amounts(problem, self.radius, "radius")
         if self.lowest is not None and self.highest is not None:
             wide = highest - lowest
             # A radius of its own for each cell would disclose the columns.
-            return wide if self.readers == "radius" else np.full(len(table), _round_radius(problem, wide))
+            return (
+                wide if self.readers == "radius" else np.full(len(table), _choose_round_radius(problem, wide))
+            )
         level = largest_level(problem)
         most = 0 if self.distance == "exact" else max(level, FEWEST_STEPS * table.unit)
         least = 2 * (level + most) if self.readers == "radius" else 2 * level + most
-        return np.full(len(table), _round_radius(problem, np.array([least])))
+        return np.full(len(table), _choose_round_radius(problem, np.array([least])))
 
-    def _given(self, problem: Problem, sensitive: Cells, bounds: _Bounds) -> Units | None:
-        """Return the given changes of the sensitive cells; None where the model chooses them."""
+    def _read_given(self, problem: Problem, sensitive: Cells, bounds: _Bounds) -> Units | None:
+        """Return given changes of sensitive cells in a perturbation; None where the model chooses them."""
         if self.sensitive in PLACES:
             return None
         change = (read_column(problem, self.sensitive, "sensitive") - problem.table.units)[sensitive]
@@ -340,8 +342,8 @@ class _LeastChanges:
     def of(
         cls, problem: Problem, changes: _PerturbedCells, radius: Units, step: int, draws: Draws
     ) -> _LeastChanges:
-        """Return moves past the largest levels of all attackers, and by random amounts as far as there is
-        room: the window must still contain the opposite level.
+        """Return least perturbations past the largest levels of all attackers, and by random amounts as far
+        as there is room: the window must still contain the opposite level.
         """
         lower, upper = (level[changes.cells] for level in largest_levels(problem))
         more = draws.random_amounts(problem, step)[changes.cells] // step
@@ -352,7 +354,7 @@ class _LeastChanges:
         return cls(up + more_up, down + more_down, spare_up >= 0, spare_down >= 0)
 
 
-def _round_radius(problem: Problem, least: Units) -> int:
-    """Return the first round number of steps that is not below any of these units."""
+def _choose_round_radius(problem: Problem, least: Units) -> int:
+    """Return a perturbation's radius: the first round number of steps not below any of these units."""
     step = problem.table.unit
     return round_number(-(-int(least.max(initial=0)) // step)) * step

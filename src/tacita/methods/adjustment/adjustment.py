@@ -151,7 +151,7 @@ class Adjustment:
             raise InputError(f"option 'delta' is {self.delta:g}; it must be more than 0, and finite")
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """Return the adjusted table with its announced radius."""
+        """Return the release of the adjusted table, with the radius announced around its numbers."""
         run = start_run(problem, run)
 
         def adjust(draws: Draws) -> Release:
@@ -165,7 +165,7 @@ class Adjustment:
         return first_feasible(adjust, Draws(run.seed))
 
     def task(self, problem: Problem, draws: Draws = NONE_DRAWN) -> AdjustmentTask:
-        """Return the optimisation problem, with open directions."""
+        """Return the optimisation problem of the adjustment, directions of sensitive cells still open."""
         radius = None
         if self.radius is not None and parse_percentage(self.radius) is None:
             radius = read_amounts(problem, self.radius, "radius")
@@ -185,15 +185,15 @@ class Adjustment:
     # ------------------------------------------------------------------ the changes
 
     def _solve(self, problem: Problem, task: AdjustmentTask, run: Run) -> IntegerChanges:
-        """Return changes that meet the task."""
+        """Return integer changes of the cells that meet the adjustment task."""
         directions = self.find_directions(problem, task, run)
         directed = task.directed(directions.up)
         solution = self._solve_directed(problem, directed, run)
         changes = round_changes(problem, directed, solution, directions, run)
-        return replace(changes, remarks=self._statistics_remarks(problem, changes.z))
+        return replace(changes, remarks=self._describe_statistics(problem, changes.z))
 
     def _solve_or_explain(self, problem: Problem, task: AdjustmentTask, run: Run) -> IntegerChanges:
-        """Return changes that meet the task or, on request, fall short of it; else the error has a remedy."""
+        """Return changes that meet the adjustment task, or on request fall short; else raise an error."""
         try:
             return self._solve(problem, task, run)
         except InfeasibleError as error:
@@ -201,7 +201,7 @@ class Adjustment:
                 # Only the statistics are infeasible: the message has tolerances that are not.
                 raise
             if not self.shortfall:
-                remedy, options = self._remedy(problem, run)
+                remedy, options = self._find_remedy(problem, run)
                 raise error.with_remedy(remedy, *options) from None
         return self._solve_with_shortfall(problem, task, run)
 
@@ -213,7 +213,7 @@ class Adjustment:
         return True
 
     def find_directions(self, problem: Problem, task: AdjustmentTask, run: Run) -> Directions:
-        """Return the directions of the sensitive cells, with regard to the statistics to preserve."""
+        """Return the directions, up or down, of sensitive cells to adjust, and a lower bound on loss."""
         if task.choice is None:
             return Directions(np.zeros(0, dtype=bool), -np.inf, True)
         given = read_directions(problem, task.choice, self.directions)
@@ -229,10 +229,14 @@ class Adjustment:
             return choose_directions(task, cast(How, how), run)
 
         first = choose(task)
-        return first if self.keep is None else self._preserve_too(problem, task, choose, first, run)
+        return (
+            first
+            if self.keep is None
+            else self._choose_preserving_directions(problem, task, choose, first, run)
+        )
 
     def direction_search(self, sensitive: int) -> str:
-        """Return how directions of so many sensitive cells are chosen, one of ``SEARCHES``."""
+        """Return the name of the search that chooses adjustment directions for so many sensitive cells."""
         how = self.directions
         if how == "auto":
             few = FEW if self.norm == "l1" else VERY_FEW
@@ -244,7 +248,7 @@ class Adjustment:
             )
         return how
 
-    def _preserve_too(
+    def _choose_preserving_directions(
         self,
         problem: Problem,
         task: AdjustmentTask,
@@ -252,7 +256,7 @@ class Adjustment:
         first: Directions,
         run: Run,
     ) -> Directions:
-        """Return directions chosen with constraints on the statistics, or ``first`` if there are none."""
+        """Return adjustment directions chosen to preserve statistics, or ``first`` if none are found."""
         cells, values = self._statistics_cells(problem), problem.table.values
         try:
             z = solve_convex(task.directed(first.up), run, self.formulation).z
@@ -274,8 +278,8 @@ class Adjustment:
         keep, values = parse_keep(self.keep), problem.table.values
         return preserve_statistics(directed, keep, values, self._statistics_cells(problem), run, solve)
 
-    def _statistics_remarks(self, problem: Problem, z: Units) -> tuple[str, ...]:
-        """Return by how much the statistics change, measured on the published numbers."""
+    def _describe_statistics(self, problem: Problem, z: Units) -> tuple[str, ...]:
+        """Return at most one remark: how the adjusted numbers change the statistics to be preserved."""
         if self.keep is None:
             return ()
         before = problem.table.values
@@ -291,7 +295,7 @@ class Adjustment:
         return np.array([_is_marked(entry) for entry in problem.table.columns[self.kept_cells]])
 
     def _solve_with_shortfall(self, problem: Problem, task: AdjustmentTask, run: Run) -> IntegerChanges:
-        """Return changes within the capacities that give up the least protection."""
+        """Return integer changes of an adjustment within its capacities that give up least protection."""
         task = self._restrict(problem, task)
         short = find_smallest_shortfall(task, run)
         if short is None or task.choice is None:
@@ -300,27 +304,27 @@ class Adjustment:
         solution = self._solve_directed(problem, eased, run)
         changes = round_changes(problem, eased, solution, Directions(short.up, -np.inf, False), run)
         given_up = task.choice.cells[~task.choice.is_met(changes.z)]
-        return replace(changes, remarks=self._statistics_remarks(problem, changes.z), given_up=given_up)
+        return replace(changes, remarks=self._describe_statistics(problem, changes.z), given_up=given_up)
 
     def _restrict(self, problem: Problem, task: AdjustmentTask) -> AdjustmentTask:
-        """Return the task with only the directions open that the option gives."""
+        """Return the adjustment task with only those directions open that the user's option gives."""
         given = None if task.choice is None else read_directions(problem, task.choice, self.directions)
         return task if given is None else restrict_directions(task, given)
 
-    def _remedy(self, problem: Problem, run: Run) -> tuple[str, tuple[str, ...]]:
-        """Return what makes the task feasible, and the options that do."""
+    def _find_remedy(self, problem: Problem, run: Run) -> tuple[str, tuple[str, ...]]:
+        """Return words on what makes the adjustment feasible, and the options to set for it."""
         if self.capacity is None:
             return "Let totals be free, ease the tolerances of statistics, or lower the levels.", ()
         try:
-            enough = self._sufficient_capacity(problem, self.capacity, run)
+            enough = self._describe_sufficient_capacity(problem, self.capacity, run)
         except StoppedError:
             return "Allow a larger capacity, let totals be free, or lower the levels.", ()
         if enough is None:
             return "No capacity would do: let totals be free, or lower the levels.", ()
         return f"{enough}; or switch shortfall on to give up protection.", ("shortfall=yes",)
 
-    def _sufficient_capacity(self, problem: Problem, capacity: float | str, run: Run) -> str | None:
-        """Return the smallest feasible capacity and the cells at its limit, in words; None if none is."""
+    def _describe_sufficient_capacity(self, problem: Problem, capacity: float | str, run: Run) -> str | None:
+        """Return in words the least capacity that permits an adjustment, and the cells at it, or None."""
         loose = self._restrict(problem, replace(self, capacity=None).task(problem))
         fixed = (loose.lower == 0) & (loose.upper == 0)
         share = np.where(fixed, 0.0, capacity_units(problem, capacity))
@@ -344,7 +348,7 @@ class Adjustment:
     # ------------------------------------------------------------------ the release
 
     def loss(self, problem: Problem, release: Release) -> float:
-        """Return what the changes of a release cost in the norm and with the weights of the options."""
+        """Return the loss of an adjusted release, in the norm and with the weights of the options."""
         return self.task(problem).loss(shown_changes(problem, release))
 
     def make_release(
@@ -355,7 +359,7 @@ class Adjustment:
         run: Run,
         draws: Draws = NONE_DRAWN,
     ) -> Release:
-        """Return the release of some changes, with its radius; raise an error if that misses a level."""
+        """Return the adjusted release of given changes, with its radius; raise if it misses a level."""
         table, z = problem.table, found.z
         moving = ~(problem.must_publish | (table.structure.is_total & (self.totals == "fixed")))
         radius = choose_radius(problem, self.radius, z, moving)
@@ -373,29 +377,33 @@ class Adjustment:
         status = Status.OPTIMAL if proven else Status.FEASIBLE
         remarks = [f"{UNPROTECTED}: {table.structure.names(found.given_up)}"] if short else []
         remarks += [] if checked else [UNCHECKED]
-        more, assumption = self._reader_remarks(problem, draws, self.protected and checked and not short)
+        more, assumption = self._describe_readers(problem, draws, self.protected and checked and not short)
         return Release.rounded(
             table,
             table.units + z,
             radius,
             primary=problem.levels.sensitive,
             mark=Mark.ADJUSTED,
-            made_by={"method": self.name, "options": asdict(self), **self._seed(draws, run)},
+            made_by={"method": self.name, "options": asdict(self), **self._record_seed(draws, run)},
             outcome=Outcome(
-                status, loss, bound, run.seconds, (*remarks, *found.remarks, *more, _loss_remark(task, found))
+                status,
+                loss,
+                bound,
+                run.seconds,
+                (*remarks, *found.remarks, *more, _describe_loss(task, found)),
             ),
             notice=UNPROTECTED if short else "",
             assumption=assumption,
             alone="the capacities of an adjustment" if self.capacity is not None and not assumption else "",
         )
 
-    def _seed(self, draws: Draws, run: Run) -> dict[str, int]:
-        """Return the seed, where random numbers were drawn with it."""
+    def _record_seed(self, draws: Draws, run: Run) -> dict[str, int]:
+        """Return the seed to record with the adjusted release; empty if no random numbers were drawn."""
         return {"seed": run.seed} if draws.share or self.directions == "random" else {}
 
-    def _reader_remarks(self, problem: Problem, draws: Draws, checked: bool) -> tuple[tuple[str, ...], str]:
-        """Return remarks on distances and capacities, and what readers are assumed not to know; ``checked``:
-        levels were checked against readers who know the capacities.
+    def _describe_readers(self, problem: Problem, draws: Draws, checked: bool) -> tuple[tuple[str, ...], str]:
+        """Return the adjusted release's remarks on distances and capacities, and its assumption on readers;
+        ``checked``: levels were checked against readers who know the capacities.
         """
         if not len(problem.sensitive):
             return (), ""
@@ -425,7 +433,7 @@ def round_changes(
     directions: Directions,
     run: Run,
 ) -> IntegerChanges:
-    """Return a solution rounded to integer steps, which preserves statistics as far as steps allow.
+    """Return an adjustment rounded to integer steps, which preserves statistics as far as steps allow.
 
     Rounding may take longer than the time limit, so that the solution is not lost.
     """
@@ -437,14 +445,14 @@ def round_changes(
 
 
 def _is_marked(entry: object) -> bool:
-    """Return whether an entry of a column marks its cell; in files "no" may be a word, a number or empty."""
+    """Return whether a column's entry marks its cell for preserved statistics; "no", 0, empty do not."""
     if isinstance(entry, float) and np.isnan(entry):
         return False
     return str(entry).strip().lower() not in ("", "0", "0.0", "no", "false", "none")
 
 
 def _format_capacity(problem: Problem, like: float | str, amount: float, integer: bool = False) -> str:
-    """Return a capacity as text of the same form as ``like``: a percentage, or an amount."""
+    """Return a capacity of the adjustment as text in the form of ``like``: a percentage, or an amount."""
     if parse_percentage(like) is not None:
         return f"{100 * amount:.4g}%"
     if not integer:
@@ -454,8 +462,8 @@ def _format_capacity(problem: Problem, like: float | str, amount: float, integer
     return exact.to_text(steps * table.unit, table.decimals)
 
 
-def _loss_remark(task: AdjustmentTask, found: IntegerChanges) -> str:
-    """Return the loss in every norm, and the formulation."""
+def _describe_loss(task: AdjustmentTask, found: IntegerChanges) -> str:
+    """Return a remark with the loss of the adjustment in every norm, and the formulation that solved it."""
     losses = ", ".join(
         f"{norm} {round(task.loss(found.z, norm), 4):.10g} ({meaning})" for norm, meaning in SUMS.items()
     )

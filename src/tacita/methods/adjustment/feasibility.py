@@ -50,11 +50,11 @@ class Shortfall:
 
 
 def find_smallest_capacity(task: AdjustmentTask, share: Floats, run: Run) -> SufficientCapacity | None:
-    """Return the smallest ``t`` such that ``|z_i| <= t share_i`` is feasible for all cells that are not
-    sensitive; None if no capacity is. The task has no capacities of its own.
+    """Return the smallest ``t`` with an adjustment that has ``|z_i| <= t share_i`` in all cells that are
+    not sensitive; None if there is none for any. The task has no capacities of its own.
     """
     n = len(task)
-    limited = np.setdiff1d(np.arange(n), _choice(task).cells)
+    limited = np.setdiff1d(np.arange(n), _get_choice(task).cells)
     found, scale = _solve(task, share, limited, run, "capacity")
     if found is None:
         return None
@@ -65,8 +65,8 @@ def find_smallest_capacity(task: AdjustmentTask, share: Floats, run: Run) -> Suf
 
 
 def find_smallest_shortfall(task: AdjustmentTask, run: Run) -> Shortfall | None:
-    """Return directions and shortfalls with the least sum; None if even no changes at all are infeasible."""
-    n, count = len(task), _choice(task).cells.size
+    """Return adjustment directions with the least shortfall of protection; None if it is infeasible."""
+    n, count = len(task), _get_choice(task).cells.size
     found, _ = _solve(task, None, np.zeros(0, dtype=np.int64), run, "shortfall")
     if found is None:
         return None
@@ -74,8 +74,8 @@ def find_smallest_shortfall(task: AdjustmentTask, run: Run) -> Shortfall | None:
 
 
 def apply_shortfall(task: AdjustmentTask, shortfall: Shortfall) -> AdjustmentTask:
-    """Return the directed task in which least changes of sensitive cells are reduced by the shortfall."""
-    choice = _choice(task)
+    """Return the directed adjustment task, least changes of sensitive cells reduced by the shortfall."""
+    choice = _get_choice(task)
     up, down = (
         np.floor(least / task.step * (1.0 - shortfall.missing) * (1.0 + EXACT) + NOISE).astype(np.int64)
         * task.step
@@ -84,8 +84,8 @@ def apply_shortfall(task: AdjustmentTask, shortfall: Shortfall) -> AdjustmentTas
     return replace(task, choice=replace(choice, up_least=up, down_least=down)).directed(shortfall.up)
 
 
-def _choice(task: AdjustmentTask) -> DirectionChoice:
-    """Return the task's choice of directions, or one of no cells."""
+def _get_choice(task: AdjustmentTask) -> DirectionChoice:
+    """Return the adjustment task's choice of directions, or one of no cells."""
     if task.choice is not None:
         return task.choice
     nothing: Cells = np.zeros(0, dtype=np.int64)
@@ -95,13 +95,13 @@ def _choice(task: AdjustmentTask) -> DirectionChoice:
 def _solve(
     task: AdjustmentTask, share: Floats | None, limited: Cells, run: Run, what: str
 ) -> tuple[MipResult | None, float]:
-    """Return the best point of the program and the scale of its changes; None if it is infeasible.
+    """Return the best point of the capacity or shortfall program (None if infeasible), and its scale.
 
     Changes are divided by the largest least change, since they may reach 1e11. Where other cells can change
     by a few units only, these are then lost in a solver's tolerances: infeasibility must be confirmed at a
     smaller scale.
     """
-    choice = _choice(task)
+    choice = _get_choice(task)
     largest = float(max(task.step, int(np.maximum(choice.up_least, choice.down_least).max(initial=1))))
     scale = largest
     for scale in (largest, float(np.sqrt(largest * task.step))):
@@ -122,7 +122,7 @@ class _Builder:
         self.task, self.choice, self.scale = task, choice, scale
 
     def program(self, share: Floats | None, limited: Cells) -> IntegerProgram:
-        """Return the program of the smallest capacity, or of the smallest shortfall without ``share``."""
+        """Return the integer program of an adjustment's least capacity, or shortfall if no ``share``."""
         from scipy.sparse import csr_array, vstack
 
         n, count = len(self.task), self.choice.cells.size

@@ -52,7 +52,7 @@ def adjust_together(
     how: Literal["alternating", "joint"] = "alternating",
     run: Run | None = None,
 ) -> tuple[Release, ...]:
-    """Return a release of each table; statistics of each and of each pair are preserved.
+    """Return the adjusted release of each table; statistics of each and of each pair are preserved.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def _adjust(
     run: Run,
     draws: Draws,
 ) -> tuple[Release, ...]:
-    """Return a release of each table with the random distances of ``draws``."""
+    """Return the adjusted release of each table, with the random distances of ``draws``."""
     own = [replace(draws, table=number) for number in range(len(problems))]
     tasks = [method.task(problem, drawn) for problem, drawn in zip(problems, own, strict=True)]
     wanted = parse_keep(keep, TOGETHER)
@@ -113,7 +113,7 @@ def _choose_together(
     first: list[Directions],
     run: Run,
 ) -> list[list[Directions]]:
-    """Return directions chosen for all tables at once, where they are searched and tables can be stacked."""
+    """Return adjustment directions chosen for all tables at once; none if given or not stackable."""
     if method.directions not in SEARCHED or not can_stack(tasks):
         return []
 
@@ -140,7 +140,7 @@ def _choose_cheapest(
     how: Literal["alternating", "joint"],
     run: Run,
 ) -> tuple[list[Directions], list[AdjustmentTask], list[PreservingSolution]]:
-    """Return the directions whose changes miss the fewest tolerances and then lose least, with these."""
+    """Return adjustment directions that miss fewest tolerances, then lose least, with tasks and changes."""
     solved, refused = [], []
     for directions in candidates:
         directed = [task.directed(d.up) for task, d in zip(tasks, directions, strict=True)]
@@ -159,7 +159,7 @@ def _choose_cheapest(
 
 
 def changed_statistics(problems: Sequence[Problem], releases: Sequence[Release]) -> dict[str, float]:
-    """Return the changes of statistics of the inner cells in percent: of each table, and of each pair."""
+    """Return by how many percent adjusted releases change statistics of inner cells, per table and pair."""
     _check_same_cells(problems)
     before = [problem.table.values for problem in problems]
     after = [release.value / 10.0**release.decimals for release in releases]
@@ -172,7 +172,7 @@ def every_direction(
     most: int = 4096,
     run: Run | None = None,
 ) -> Iterator[DirectionOutcome]:
-    """Yield the loss and the changes of statistics of every combination of directions, at most ``most``."""
+    """Yield loss and changed statistics of adjustments by all combinations of directions, if few enough."""
     _check_same_cells(problems)
     method = method or Adjustment()
     tasks = [method.task(problem) for problem in problems]

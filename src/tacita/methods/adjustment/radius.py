@@ -22,14 +22,14 @@ from tacita.problem.problem import Problem
 
 
 def choose_radius(problem: Problem, given: float | str | None, z: Units, movable: Mask) -> Units:
-    """Return the radius of every ``movable`` cell, 0 for others.
+    """Return the radius announced around each ``movable`` cell's adjusted number, in units; 0 for others.
 
     It is given as a number, a percentage of the published value, or a column. Without one it is the first of
     1, 2, 5, 10, ... steps that is enough for every change and every level.
     """
     table = problem.table
     if given is None:
-        steps = -(-_least_radius(problem, z) // table.unit)
+        steps = -(-_find_least_radius(problem, z) // table.unit)
         radius = np.full(len(table), round_number(max(1, steps)) * table.unit)
     elif (share := parse_percentage(given)) is not None:
         radius = multiply_exactly(np.abs(table.units + z), share)
@@ -48,7 +48,7 @@ Limits = tuple[Units, Units]
 
 
 def limits_by_capacity(problem: Problem, capacity: float | str | None, z: Units) -> Limits | None:
-    """Return the limits that follow from a capacity of the cells that are not sensitive; None without one.
+    """Return how far from its value each cell can lie for readers who know an adjustment's capacity.
 
     With a percentage ``s`` a cell published as ``v > 0`` lies in ``v / (1 + s) .. v / (1 - s)``, with an
     amount ``c`` in ``v - c .. v + c``.
@@ -60,16 +60,16 @@ def limits_by_capacity(problem: Problem, capacity: float | str | None, z: Units)
         far = read_amounts(problem, capacity, "capacity")
         above, below = far + z, far - z
     else:
-        ends = np.array([_range_before(int(shown), share) for shown in value + z], dtype=np.int64).reshape(
-            -1, 2
-        )
+        ends = np.array(
+            [_find_range_before(int(shown), share) for shown in value + z], dtype=np.int64
+        ).reshape(-1, 2)
         above, below = ends[:, 1] - value, value - ends[:, 0]
     sensitive = problem.levels.sensitive
     return np.where(sensitive, unlimited, above), np.where(sensitive, unlimited, below)
 
 
-def _range_before(shown: int, share: Fraction) -> tuple[int, int]:
-    """Return the smallest and the largest value from which ``shown`` differs by at most that share of it."""
+def _find_range_before(shown: int, share: Fraction) -> tuple[int, int]:
+    """Return the least and largest value that an adjustment within this share can publish as ``shown``."""
     size, most = abs(shown), UNBOUNDED // 4
     near = -(-size * share.denominator // (share.denominator + share.numerator))
     far = most if share >= 1 else min(most, size * share.denominator // (share.denominator - share.numerator))
@@ -79,11 +79,11 @@ def _range_before(shown: int, share: Fraction) -> tuple[int, int]:
 
 
 def check_levels(problem: Problem, z: Units, radius: Units, run: Run, limits: Limits | None = None) -> None:
-    """Raise an error if readers can deduce more of a sensitive cell than its levels allow.
+    """Raise an error if readers of an adjusted release deduce more of a sensitive cell than levels allow.
 
     Readers know the windows ``a + z - radius .. a + z + radius`` and the ``limits``.
     """
-    missing = find_missed(problem, *_reader_limits(z, radius, limits), run)
+    missing = find_missed(problem, *_combine_limits(z, radius, limits), run)
     if not len(missing):
         return
     names = problem.table.structure.names(np.unique(missing.cell))
@@ -113,8 +113,8 @@ def check_levels(problem: Problem, z: Units, radius: Units, run: Run, limits: Li
     )
 
 
-def _reader_limits(z: Units, radius: Units, limits: Limits | None) -> Limits:
-    """Return how far above and below its value readers can place each cell."""
+def _combine_limits(z: Units, radius: Units, limits: Limits | None) -> Limits:
+    """Return how far above and below its value readers of an adjusted release can place each cell."""
     above, below = radius + z, radius - z
     return (above, below) if limits is None else (np.minimum(above, limits[0]), np.minimum(below, limits[1]))
 
@@ -122,22 +122,22 @@ def _reader_limits(z: Units, radius: Units, limits: Limits | None) -> Limits:
 def _find_sufficient_radius(
     problem: Problem, z: Units, radius: Units, run: Run, limits: Limits | None
 ) -> int | None:
-    """Return a radius, of the cells that have one, that meets all levels; None if no radius does."""
+    """Return a radius for adjusted cells that meets all levels, in units; None if no radius does."""
 
     def meets_levels(wide: int) -> bool:
         wider = np.where(radius > 0, np.maximum(radius, wide), 0)
-        return not len(find_missed(problem, *_reader_limits(z, wider, limits), run))
+        return not len(find_missed(problem, *_combine_limits(z, wider, limits), run))
 
     if not meets_levels(UNBOUNDED // 4):
         return None
-    enough = 2 * _least_radius(problem, z)
+    enough = 2 * _find_least_radius(problem, z)
     while not meets_levels(enough):
         enough *= 2
     return enough
 
 
-def _least_radius(problem: Problem, z: Units) -> int:
-    """Return the least radius that covers every change and the opposite levels of sensitive cells."""
+def _find_least_radius(problem: Problem, z: Units) -> int:
+    """Return the least radius that covers every adjustment and the opposite levels of sensitive cells."""
     needed = int(np.abs(z).max(initial=0))
     for need in problem.requirements():
         moved = z[need.cells]

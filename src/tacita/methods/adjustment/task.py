@@ -50,7 +50,7 @@ class DirectionChoice:
         return np.asarray(self.down_least <= self.down_most)
 
     def is_met(self, z: Units) -> Mask:
-        """Return which of the cells change within one of their ranges; ``z`` are the changes of all cells."""
+        """Return which sensitive cells the adjustment ``z`` of all cells moves within one of its ranges."""
         change = z[self.cells]
         up = (self.up_least <= change) & (change <= self.up_most)
         down = (self.down_least <= -change) & (-change <= self.down_most)
@@ -97,7 +97,7 @@ class AdjustmentTask:
         return self.lower.size
 
     def directed(self, up: Mask) -> AdjustmentTask:
-        """Return the convex task in which sensitive cells go up where ``up``, and else down."""
+        """Return the convex adjustment task in which sensitive cells go up where ``up``, and else down."""
         if self.choice is None:
             return self
         choice, lower, upper = self.choice, self.lower.copy(), self.upper.copy()
@@ -106,7 +106,7 @@ class AdjustmentTask:
         return replace(self, lower=lower, upper=upper, choice=None)
 
     def in_steps(self) -> AdjustmentTask:
-        """Return the task with bounds that are multiples of its step, as published changes are."""
+        """Return the adjustment task with bounds in multiples of its step, as published changes are."""
         step, choice = self.step, self.choice
         if step == 1:
             return self
@@ -122,7 +122,7 @@ class AdjustmentTask:
         return replace(self, lower=lower, upper=upper, choice=choice)
 
     def loss(self, z: Floats | Units, norm: Norm | None = None) -> float:
-        """Return the loss of changes in a norm, by default the task's own."""
+        """Return the loss of an adjustment's changes in a norm, by default the task's own."""
         change = np.abs(np.asarray(z, dtype=np.float64)) / self.one
         kind = norm or self.norm
         if kind == "l1":

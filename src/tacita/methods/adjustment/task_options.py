@@ -33,7 +33,7 @@ def build_task(
     more: Units | None = None,
     radius: Units | None = None,
 ) -> AdjustmentTask:
-    """Return the task of a problem, with open directions.
+    """Return the adjustment task of a problem, with open directions.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _build_choice(problem: Problem, relaxed: float | str | None, to_zero: bool, 
     limit = min(UNBOUNDED // 4, FAR * max(int(np.maximum(up_least, down_least).sum()), step))
     up_most, down_most = np.minimum(up_most, limit), np.minimum(down_most, limit)
     if relaxed is not None:
-        more_up, more_down = (_limit_of_change(problem, relaxed, least) for least in (up_least, down_least))
+        more_up, more_down = (_limit_change(problem, relaxed, least) for least in (up_least, down_least))
         up_most, down_most = np.minimum(up_most, more_up), np.minimum(down_most, more_down)
     if to_zero:
         down_most = np.where(down_least > 0, np.minimum(down_most, down_least), -1)
@@ -117,7 +117,7 @@ def _build_choice(problem: Problem, relaxed: float | str | None, to_zero: bool, 
 def _extend_least_changes(
     problem: Problem, choice: DirectionChoice, more: Units, radius: Units | None, to_zero: bool
 ) -> DirectionChoice:
-    """Return the choice with least changes larger by ``more``, as far as limits and radius leave room."""
+    """Return the choice of adjustment directions, least changes larger by ``more`` where there is room."""
     cells, step = choice.cells, problem.table.unit
     up_room, down_room = choice.up_most - choice.up_least, choice.down_most - choice.down_least
     if radius is not None:
@@ -130,8 +130,8 @@ def _extend_least_changes(
     return replace(choice, up_least=choice.up_least + up, down_least=choice.down_least + down)
 
 
-def _limit_of_change(problem: Problem, relaxed: float | str, least: Units) -> Units:
-    """Return the least change plus what is allowed beyond it: a percentage of it, an amount, or a column."""
+def _limit_change(problem: Problem, relaxed: float | str, least: Units) -> Units:
+    """Return how far sensitive cells may be adjusted: the least change plus what ``relaxed`` allows."""
     share = parse_percentage(relaxed)
     if share is not None:
         return np.asarray(least + multiply_exactly(least, share))
@@ -139,7 +139,7 @@ def _limit_of_change(problem: Problem, relaxed: float | str, least: Units) -> Un
 
 
 def amounts_or_percentages(problem: Problem, given: float | str, option: str) -> Units:
-    """Return units per cell from a percentage of the value, a number, or a column."""
+    """Return units per cell for an adjustment option: a percentage of the value, a number, or a column."""
     share = parse_percentage(given)
     return (
         read_amounts(problem, given, option)
@@ -149,7 +149,7 @@ def amounts_or_percentages(problem: Problem, given: float | str, option: str) ->
 
 
 def parse_percentage(given: float | str) -> Fraction | None:
-    """Return ``20%`` as 1/5, exactly; None for anything but percentages."""
+    """Return an adjustment option such as ``20%`` as 1/5, exactly; None for anything but percentages."""
     text = str(given).strip()
     if not text.endswith("%"):
         return None
@@ -164,7 +164,7 @@ def parse_percentage(given: float | str) -> Fraction | None:
 
 
 def multiply_exactly(units: Units, share: Fraction) -> Units:
-    """Return ``floor(share * units)`` without floats, for units that are not negative."""
+    """Return ``floor(share * units)`` of each cell for an adjustment, without floats, for units >= 0."""
     above, below = share.numerator, share.denominator
     if max(int(units.max(initial=0)), 1) * above < UNBOUNDED and below < UNBOUNDED:
         return np.asarray(units * above // below)
@@ -173,14 +173,14 @@ def multiply_exactly(units: Units, share: Fraction) -> Units:
 
 
 def capacity_units(problem: Problem, capacity: float | str | None) -> Floats:
-    """Return the shares of a uniform capacity: values where it is a percentage, else 1."""
+    """Return what an adjustment's capacity multiplies per cell: its value for percentages, else 1."""
     if capacity is not None and parse_percentage(capacity) is None:
         return np.full(len(problem.table), float(10**problem.table.decimals))
     return np.abs(problem.table.units).astype(np.float64)
 
 
 def read_directions(problem: Problem, choice: DirectionChoice, given: str) -> Mask | None:
-    """Return the directions given by ``up``, ``down`` or a column of signs; None for other words."""
+    """Return adjustment directions given by ``up``, ``down`` or a column of signs; None for other words."""
     if given in ("up", "down"):
         up = np.full(choice.cells.size, given == "up")
     elif given in problem.table.columns:
@@ -215,7 +215,7 @@ def _read_signs(problem: Problem, column: str) -> Floats:
 
 
 def restrict_directions(task: AdjustmentTask, up: Mask) -> AdjustmentTask:
-    """Return the task in which only the given directions of sensitive cells are open."""
+    """Return the adjustment task in which only the given directions of sensitive cells are open."""
     choice = task.choice
     if choice is None:
         return task

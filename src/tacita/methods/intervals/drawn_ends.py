@@ -51,8 +51,8 @@ ASSUMED = "assuming that readers know the intervals and nothing of how their end
 
 
 def choose_reaches(problem: Problem, draws: Draws) -> tuple[Units, Units]:
-    """Return how far above and below its value the interval of every sensitive cell reaches at least, within
-    the outsider's bounds; zero elsewhere.
+    """Return how far above and below its value the published interval of every sensitive cell reaches at
+    least, within the outsider's bounds; zero elsewhere.
     """
     table, levels, known = problem.table, problem.levels, problem.outsider
     at, step = problem.sensitive, table.unit
@@ -65,7 +65,7 @@ def choose_reaches(problem: Problem, draws: Draws) -> tuple[Units, Units]:
     above = share * step - below
     up, down = np.zeros(len(table), dtype=np.int64), np.zeros(len(table), dtype=np.int64)
     up[at], down[at] = upper + above, lower + below
-    for threshold, cells in _thresholds(problem):
+    for threshold, cells in _find_threshold_cells(problem):
         value = table.units[cells]
         least = 0 if table.units.min() >= 0 else min(0, 2 * step - threshold)
         up[cells] = np.maximum(threshold - value, levels.upper[cells])
@@ -76,12 +76,12 @@ def choose_reaches(problem: Problem, draws: Draws) -> tuple[Units, Units]:
 
 
 def draw_extensions(draws: Draws, cells: int) -> Floats:
-    """Return the share of its reach by which each end above and below, of every cell, is moved out."""
+    """Return the random share of its reach by which each end of a cell's published interval moves out."""
     return np.random.default_rng([draws.seed, STREAM, 1]).random((2, cells)) * draws.share
 
 
-def _thresholds(problem: Problem) -> list[tuple[int, Mask]]:
-    """Return the upper end of the intervals of counts below each threshold, and these cells."""
+def _find_threshold_cells(problem: Problem) -> list[tuple[int, Mask]]:
+    """Return the upper end of the published intervals of counts below each threshold, and these cells."""
     table, rule = problem.table, problem.rule
     if rule is None or not table.integer:
         return []

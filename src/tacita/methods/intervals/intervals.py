@@ -77,11 +77,11 @@ class Intervals:
         check_words(self)
 
     def model(self, problem: Problem, run: Run | None = None) -> Model:
-        """Return the model: variables, windows, constraints and loss, with ends drawn by the run's seed."""
+        """Return the engine's model of published intervals, with ends drawn by the run's seed."""
         return build_alone(self, problem, Draws((run or Run()).seed)).model
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """Return intervals that protect every sensitive cell against every attacker of the problem."""
+        """Return a release of intervals that protect every sensitive cell against every attacker."""
         run = start_run(problem, run)
         made_by = {"method": self.name, "options": asdict(self)}
         wide = bool(self.minimum_width) and self.at_most is None
@@ -90,15 +90,15 @@ class Intervals:
             made_by,
             run,
             self._remedy(problem),
-            (lambda draws: partial(self._start, draws)) if wide else None,
+            (lambda draws: partial(self._find_start, draws)) if wide else None,
         )
 
     def loss(self, problem: Problem, release: Release) -> float:
-        """Return the weighted sum of the reaches of all windows; infinite where one is unbounded."""
+        """Return the loss of published intervals, the weighted sum of their reaches; may be infinite."""
         return float(self.cell_losses(problem, release).sum())
 
     def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
-        """Return the part of every cell (or of each of some ``cells``) in the loss."""
+        """Return the part of every cell (or of each of some ``cells``) in the loss of the intervals."""
         above, below = window_reaches(problem, release)
         each = np.zeros(len(problem.table))
         for reach, given, name in (
@@ -113,8 +113,8 @@ class Intervals:
             each += np.where((above > 0) | (below > 0), own, 0.0)
         return each
 
-    def _start(self, draws: Draws, built: ReleaseModel, run: Run) -> Floats | None:
-        """Return a first point, which a general search hardly finds with a minimum width, or None."""
+    def _find_start(self, draws: Draws, built: ReleaseModel, run: Run) -> Floats | None:
+        """Return a first point of the model of published intervals with a minimum width, or None."""
         plain = replace(self, minimum_width=0.0, weight_interval=None)
         return find_wide_start(built, build_alone(plain, built.model.problem, draws), run)
 
@@ -131,12 +131,12 @@ class Intervals:
         return "; ".join([*remedies, "lower the levels"]).capitalize() + "."
 
     def add_to_model(self, builder: ModelBuilder, cells: Mask) -> None:
-        """Add the method for some cells; those with a switch may be suppressed instead."""
+        """Add published intervals of some cells to a model; those with a switch may be suppressed."""
         problem, scale = builder.problem, builder.scale
         width = int(read_amounts(problem, self.minimum_width, "minimum_width")[0])
-        at = self._cells(problem, cells)
+        at = self._find_cells(problem, cells)
         largest = largest_level(problem)
-        least = self._least_reaches(builder, at)
+        least = self._choose_least_reaches(builder, at)
         longest = max(largest, width, *(int(reach.max(initial=0)) for reach in least))
         farthest = (1 if builder.network else FARTHEST) * longest
         only = builder.switch[at] == NO_SWITCH
@@ -171,11 +171,11 @@ class Intervals:
         counted = np.arange(at.size)
         if self.at_most is None and self.weight_interval is None and not width:
             counted = np.flatnonzero(problem.must_hide[at])
-        self._count(builder, at[counted], [side.of(counted) for side in sides], width)
+        self._add_counts(builder, at[counted], [side.of(counted) for side in sides], width)
 
-    def _least_reaches(self, builder: ModelBuilder, at: Cells) -> tuple[Units, Units]:
-        """Return how far intervals of some cells reach at least above and below the value; readers must
-        consider all of it possible.
+    def _choose_least_reaches(self, builder: ModelBuilder, at: Cells) -> tuple[Units, Units]:
+        """Return how far published intervals of some cells reach at least above and below the value;
+        readers must consider all of it possible.
         """
         problem, levels = builder.problem, builder.problem.levels
         exact = levels.upper[at], levels.lower[at]
@@ -188,16 +188,16 @@ class Intervals:
         builder.add_remark(DRAWN)
         builder.extend_ends(at[~levels.sensitive[at]])
         above, below = (reach[at] for reach in choose_reaches(problem, builder.draws))
-        counts = self._interval_variables(builder, at)
+        counts = self._add_interval_variables(builder, at)
         for sign, reach in ((UP, above), (DOWN, below)):
             needed = np.flatnonzero(reach)
             attacker, signs = np.full(needed.size, OUTSIDER), np.full(needed.size, sign, dtype=np.int8)
             builder.add_requirements(Requirements(attacker, at[needed], signs, reach[needed], counts[needed]))
         return above, below
 
-    def _interval_variables(self, builder: ModelBuilder, at: Cells) -> Cells:
-        """Return per cell the variable that is 1 if it is published as an interval; a sensitive cell that is
-        not is suppressed.
+    def _add_interval_variables(self, builder: ModelBuilder, at: Cells) -> Cells:
+        """Add the variables that are 1 where a cell is published as an interval, and return that of each;
+        a sensitive cell that is not is suppressed.
         """
         # Unconditional requirements would count for insiders too, who need no more than their levels.
         variable = np.repeat(builder.add_variables(1, 0.0, lower=1.0, integer=False), at.size)
@@ -206,15 +206,15 @@ class Intervals:
         builder.add_rows([(variable[either], 1.0), (builder.switch[at[either]], 1.0)], lower=1.0, upper=1.0)
         return variable
 
-    def _cells(self, problem: Problem, cells: Mask) -> Cells:
-        """Return the cells that may be intervals: not known exactly, and not excluded by options."""
+    def _find_cells(self, problem: Problem, cells: Mask) -> Cells:
+        """Return the cells that may be published as intervals: not known exactly, allowed by options."""
         up, down = find_room(problem, OUTSIDER)
         needed = problem.levels.sensitive | problem.must_hide
         allowed = needed | ~problem.table.structure.is_total | self.margins
         return np.flatnonzero(cells & allowed & ~problem.must_publish & (up + down > 0))
 
-    def _count(self, builder: ModelBuilder, at: Cells, sides: list[_EndVariables], width: int) -> None:
-        """Add binary variables for cells that are intervals, and the rows that depend on them."""
+    def _add_counts(self, builder: ModelBuilder, at: Cells, sides: list[_EndVariables], width: int) -> None:
+        """Add binary variables for cells that are published intervals, and the rows that depend on them."""
         problem, switch = builder.problem, builder.switch[at]
         weight, hide = self.weight_interval, problem.must_hide[at]
         cost = 0.0 if weight is None else read_weights(problem, weight, "weight_interval")[at]

@@ -24,8 +24,8 @@ ROUNDS = 10
 
 
 def find_wide_start(built: ReleaseModel, plain: ReleaseModel, run: Run) -> Floats | None:
-    """Return a point of ``built``, found with the help of ``plain``, the same method without a minimum width;
-    None where the guess fails.
+    """Return a point of the interval model ``built``, found with the help of ``plain``, the same without a
+    minimum width; None where the guess fails.
     """
     problem, upper = built.model.problem, plain.model.upper.copy()
     needed = problem.levels.sensitive | problem.must_hide
@@ -34,10 +34,10 @@ def find_wide_start(built: ReleaseModel, plain: ReleaseModel, run: Run) -> Float
             found = solve_scaled(
                 replace(plain.model, lower=np.minimum(plain.model.lower, upper), upper=upper), run
             )
-            cells = _open_cells(plain, found.x)
+            cells = _find_open_cells(plain, found.x)
             narrow = cells[~_are_wide_enough(built, cells, run)]
             if not narrow.size:
-                return solve_scaled(_with_given_cells(built.model, cells), run).x
+                return solve_scaled(_fix_interval_cells(built.model, cells), run).x
             if needed[narrow].all():
                 return None
             for ends in (plain.end_above, plain.end_below):
@@ -47,33 +47,33 @@ def find_wide_start(built: ReleaseModel, plain: ReleaseModel, run: Run) -> Float
     return None
 
 
-def _open_cells(built: ReleaseModel, x: Floats) -> Cells:
-    """Return the cells whose interval has a width."""
+def _find_open_cells(built: ReleaseModel, x: Floats) -> Cells:
+    """Return the cells whose published interval has a width at a point of the model."""
     cells = built.intervals
     return cells[x[built.end_above[cells]] + x[built.end_below[cells]] > 0]
 
 
 def _are_wide_enough(built: ReleaseModel, cells: Cells, run: Run) -> Mask:
-    """Return whether each of these cells reaches its minimum width when all are opened as far as possible."""
+    """Return whether each cell's published interval can get its minimum width when all of them are open."""
     model = built.model
     x = np.zeros(model.size)
     for ends in (built.end_above, built.end_below):
         x[ends[cells]] = model.upper[ends[cells]]
     x = tighten_intervals(built, x, run)
     least = np.zeros(built.marks.size)
-    widths = _width_requirements(model)
+    widths = _select_width_requirements(model)
     least[widths.cell] = widths.level
     width = (x[built.end_above[cells]] + x[built.end_below[cells]]) * built.scale
     return np.asarray(width >= least[cells] - 0.5)
 
 
-def _with_given_cells(model: Model, cells: Cells) -> Model:
-    """Return the model with intervals exactly in these cells."""
-    widths, lower, upper = _width_requirements(model), model.lower.copy(), model.upper.copy()
+def _fix_interval_cells(model: Model, cells: Cells) -> Model:
+    """Return the model of published intervals with intervals exactly in these cells."""
+    widths, lower, upper = _select_width_requirements(model), model.lower.copy(), model.upper.copy()
     lower[widths.switch] = upper[widths.switch] = np.isin(widths.cell, cells)
     return replace(model, lower=lower, upper=upper)
 
 
-def _width_requirements(model: Model) -> Requirements:
-    """Return the requirements of a minimum width of cells that are intervals."""
+def _select_width_requirements(model: Model) -> Requirements:
+    """Return the requirements of the model that published intervals have a minimum width."""
     return model.requirements[(model.requirements.switch != ALWAYS) & (model.requirements.sign == SLIDING)]

@@ -70,18 +70,18 @@ class Mixture:
     )
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both have the same cells by the same methods, however these are written."""
+        """Return whether both mixtures have the same cells by the same methods, however written."""
         return isinstance(other, Mixture) and are_same(parse_parts(self.parts), parse_parts(other.parts))
 
     def __hash__(self) -> int:
         return hash(tuple(methods for _, methods in parse_parts(self.parts)))
 
     def model(self, problem: Problem, run: Run | None = None) -> Model:
-        """Return the model: variables, windows, constraints and loss of all parts, with the run's draws."""
+        """Return the engine's model of the mixture: windows and losses of all parts, with a run's draws."""
         return self._build_model(problem, Draws((run or Run()).seed)).model
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """Return a release that protects every sensitive cell against every attacker of the problem."""
+        """Return a release by a mixture of methods that protects all sensitive cells against attackers."""
         run = start_run(problem, run)
         options = {"parts": describe_parts(parse_parts(self.parts))}
         remedy = "Give more cells to suppression or intervals, or ease the options of the parts."
@@ -89,7 +89,7 @@ class Mixture:
         return solve_with_draws(lambda draws: self._build_model(problem, draws), made_by, run, remedy)
 
     def loss(self, problem: Problem, release: Release) -> float:
-        """Return the sum of the losses of all parts, each cell by the method of its part."""
+        """Return the loss of a mixture's release, summed over all parts, each cell by its part's method."""
         total = 0.0
         for cells, methods in assign_cells(problem, parse_parts(self.parts)):
             # Of two methods, suppression and intervals, the mark of a cell shows which applies.
@@ -113,8 +113,8 @@ class Mixture:
 
 
 def _add_suppression(builder: ModelBuilder, cells: Mask, how: Suppression, alone: bool) -> None:
-    """Add switches for some cells, at the problem's cost. Where no other method is offered for these cells
-    (``alone``) sensitive ones and those that must be hidden are suppressed in any case.
+    """Add suppression of some cells to a mixture's model, at the problem's cost. Where no other method is
+    offered for these (``alone``) sensitive ones and those that must be hidden are suppressed in any case.
     """
     if how.has_conditional_levels:
         raise InputError(

@@ -50,7 +50,7 @@ KINDS = {Suppression, Intervals, Rounding, Perturbation}
 
 
 def parse_parts(text: Parts) -> tuple[tuple[Where, PartMethods], ...]:
-    """Return parts as pairs of cells and methods, from text, a mapping or a list of pairs."""
+    """Return the parts of a mixture as pairs of cells and methods, from text, a mapping or pairs."""
     if isinstance(text, str):
         pairs: list[tuple[Where, Any]] = [_parse_part(part) for part in split_text(text, ",")]
     else:
@@ -63,7 +63,7 @@ def parse_parts(text: Parts) -> tuple[tuple[Where, PartMethods], ...]:
 def assign_cells(
     problem: Problem, parts: Sequence[tuple[Where, PartMethods]]
 ) -> Iterator[tuple[Mask, PartMethods]]:
-    """Yield the cells and methods of each part; of several parts that name a cell the first one has it."""
+    """Yield the cells and methods of each part of a mixture; a cell is in the first part that names it."""
     free = np.ones(len(problem.table), dtype=bool)
     for where, methods in parts:
         cells = free & _select(problem, where, free)
@@ -72,7 +72,7 @@ def assign_cells(
 
 
 def names_sensitive(parts: Sequence[tuple[Where, PartMethods]]) -> bool:
-    """Return whether some part depends on which cells are sensitive."""
+    """Return whether some part of a mixture depends on which cells are sensitive."""
     return any(
         isinstance(where, str) and "sensitive" in (word.strip() for word in split_text(where, "&"))
         for where, _ in parts
@@ -80,14 +80,14 @@ def names_sensitive(parts: Sequence[tuple[Where, PartMethods]]) -> bool:
 
 
 def are_same(some: Sequence[tuple[Where, PartMethods]], others: Sequence[tuple[Where, PartMethods]]) -> bool:
-    """Return whether parts name the same cells and the same methods, in the same order."""
+    """Return whether two mixtures' parts name the same cells and the same methods, in the same order."""
     return [methods for _, methods in some] == [methods for _, methods in others] and all(
         np.array_equal(one, other) for (one, _), (other, _) in zip(some, others, strict=True)
     )
 
 
 def describe_parts(parts: Sequence[tuple[Where, PartMethods]]) -> list[dict[str, Any]]:
-    """Return parts as plain data, for the record of a release."""
+    """Return the parts of a mixture as plain data, for the record of a release."""
     return [
         {
             "cells": where

@@ -80,7 +80,7 @@ class ReleaseModel:
 
     @property
     def intervals(self) -> Cells:
-        """The cells that may be published as an interval."""
+        """The cells that the method's model may publish as an interval."""
         return np.flatnonzero((self.end_above != NO_VARIABLE) | (self.end_below != NO_VARIABLE))
 
 
@@ -133,7 +133,7 @@ class ModelBuilder:
 
     @cached_property
     def network(self) -> bool:
-        """Whether the table is a network."""
+        """Whether the equations of the table that a method protects are a network."""
         return Network.of(self.problem.table.equations.matrix.tocsc()) is not None
 
     def add_variables(
@@ -144,7 +144,7 @@ class ModelBuilder:
         lower: ArrayLike = 0.0,
         integer: bool = True,
     ) -> Cells:
-        """Add variables; return their positions."""
+        """Add variables to a method's model; return their positions."""
         self._cost.append(_broadcast(cost, count))
         self._bounds.append((_broadcast(lower, count), _broadcast(upper, count)))
         self._integer.append(np.full(count, integer))
@@ -154,7 +154,7 @@ class ModelBuilder:
     def add_rows(
         self, terms: Sequence[tuple[Cells, ArrayLike]], lower: ArrayLike = -np.inf, upper: ArrayLike = np.inf
     ) -> None:
-        """Add a row per position of the terms: ``lower <= sum of coefficient * variable <= upper``."""
+        """Add rows ``lower <= sum coefficient * variable <= upper`` to a method's model, one per place."""
         count = terms[0][0].size
         rows = np.arange(self._n_rows, self._n_rows + count)
         for columns, coefficients in terms:
@@ -163,64 +163,64 @@ class ModelBuilder:
         self._n_rows += count
 
     def limit_sum(self, columns: Cells, least: float, most: float) -> None:
-        """Add one row ``least <= sum of variables <= most``."""
+        """Add one row ``least <= sum of variables <= most`` to a method's model."""
         self._rows.add(np.full(columns.size, self._n_rows), columns, 1.0)
         self._row_bounds.append((np.array([least]), np.array([most])))
         self._n_rows += 1
 
     def add_switches(self, cells: Cells, switches: Cells) -> None:
-        """Make binary variables the switches that suppress some cells."""
+        """Make binary variables of a method's model the switches that suppress some cells."""
         self.switch[cells] = switches
 
     def add_intervals(self, cells: Cells, above: Cells, below: Cells) -> None:
-        """Publish cells as intervals whose ends are variables in ``scale`` units."""
+        """Let a method publish cells as intervals whose ends are variables in ``scale`` units."""
         self._marks[cells] = Mark.INTERVAL
         self._ends[0, cells], self._ends[1, cells] = above, below
         self._above.add(cells, above, self.scale)
         self._below.add(cells, below, self.scale)
 
     def show_numbers(self, cells: Cells, mark: Mark, radius: Units, moved: ArrayLike = 0.0) -> None:
-        """Publish numbers ``a + moved`` with a radius; :meth:`move` adds what depends on variables."""
+        """Let a method publish numbers ``a + moved`` with a radius; see also :meth:`move_numbers`."""
         self._marks[cells], self._radius[cells], self._shown[cells] = mark, radius, True
         self._bases[0, cells] = radius + np.asarray(moved)
         self._bases[1, cells] = radius - np.asarray(moved)
         self._bases[2, cells] = moved
 
     def move(self, cells: Cells, columns: Cells, units: ArrayLike) -> None:
-        """Move the published numbers of cells, and their windows, by ``units`` times a variable."""
+        """Move the numbers that a method publishes, and their windows, by ``units`` times a variable."""
         amount = np.asarray(units, dtype=np.float64)
         self._above.add(cells, columns, amount)
         self._below.add(cells, columns, -amount)
         self._moved.add(cells, columns, amount)
 
     def close(self, cells: Cells) -> None:
-        """Remove the windows of published numbers; :meth:`open` adds them again."""
+        """Remove the windows of numbers that a method publishes; :meth:`open_windows` adds them again."""
         self._bases[:2, cells] = 0.0
 
     def open(self, cells: Cells, columns: Cells, radius: Units) -> None:
-        """Add windows of a radius to cells where a variable is 1."""
+        """Add windows of a radius to cells of a method's model where a variable is 1."""
         self._above.add(cells, columns, radius)
         self._below.add(cells, columns, radius)
 
     def add_requirements(self, requirements: Requirements) -> None:
-        """Add requirements, such as those that hold only where a variable is 1."""
+        """Add protection requirements to a method's model, such as some that a variable switches on."""
         self._requirements.append(requirements)
 
     def add_remark(self, text: str, assumption: str = "") -> None:
-        """Add a remark for the outcome, once, and an assumption that protection rests on."""
+        """Add a method's remark to the outcome, once, and an assumption that protection rests on."""
         self._remarks[text] = None
         self._assumptions |= dict.fromkeys(filter(None, [assumption]))
 
     def extend_ends(self, cells: Cells) -> None:
-        """Let the ends of the intervals of some cells be moved further out by random amounts."""
+        """Let the ends of a method's intervals of some cells be moved further out by random amounts."""
         self._extension[:, cells] = draw_extensions(self.draws, len(self.problem.table))[:, cells]
 
     def add_known_sum(self, known: KnownSum) -> None:
-        """Add a sum of cells that readers know more of than the windows imply."""
+        """Add a sum of cells that readers of a method's release know better than windows imply."""
         self._sums.append(known)
 
     def build(self) -> ReleaseModel:
-        """Return the model, with the equations of published numbers."""
+        """Return the method's model for the engine, with the equations of published numbers."""
         closed = (self.switch == NO_SWITCH) & (self._ends == NO_VARIABLE).all(axis=0) & (self._radius == 0)
         refuse_published_secrets(self.problem, closed)
         moved = self._moved.affine(self._bases[2], self.size)
@@ -284,7 +284,7 @@ class ModelBuilder:
 
 
 def refuse_published_secrets(problem: Problem, open_cells: Mask) -> None:
-    """Raise an error if a cell that must be hidden is among those that are published as they are."""
+    """Raise an error if a method publishes a cell that must be hidden as it is."""
     if (wrong := np.flatnonzero(problem.must_hide & open_cells)).size:
         raise InfeasibleError(
             "must be hidden, but the method publishes it as it is",
@@ -297,11 +297,11 @@ class PartialMethod(Protocol):
     """A method that can be applied to some of the cells."""
 
     def add_to_model(self, builder: ModelBuilder, cells: Mask) -> None:
-        """Add the method's variables, windows, rows and loss for some cells."""
+        """Add the method's variables, windows, rows and loss for some cells to a model."""
 
 
 def build_alone(method: PartialMethod, problem: Problem, draws: Draws | None = None) -> ReleaseModel:
-    """Return the model of one method for all cells."""
+    """Return the engine's model of one protection method that has all cells."""
     builder = ModelBuilder(problem, draws)
     method.add_to_model(builder, np.ones(len(problem.table), dtype=bool))
     return builder.build()

@@ -22,7 +22,7 @@ LEAST, MOST, USUAL = 1.0, 1e7, 1e3
 
 
 def solve_scaled(model: Model, run: Run, start: Floats | None = None) -> Solution:
-    """Return the solution of a model, found with losses in a unit that suits solvers."""
+    """Return the solution of a method's model, found with losses in a unit that suits solvers."""
     model = model.with_fixed_costs_in_constant()
     largest = float(np.abs(model.cost * np.maximum(np.abs(model.lower), model.upper)).max(initial=0.0))
     if largest == 0.0 or LEAST <= largest <= MOST:

@@ -42,7 +42,7 @@ NOTICED = 1e-2
 def solve_release(
     built: ReleaseModel, made_by: Mapping[str, Any], run: Run | None, remedy: str, start: Start | None = None
 ) -> Release:
-    """Solve a model, possibly from a first point, and return its release with loss and lower bound."""
+    """Solve a method's model, possibly from a first point, and return its release with loss and bound."""
     run = run or Run()
     model, first = built.model, None if start is None else start(built, run)
     hair = HAIR if built.scale > model.problem.table.unit else 0.0
@@ -76,7 +76,7 @@ def solve_with_draws(
     remedy: str,
     start: Callable[[Draws], Start] | None = None,
 ) -> Release:
-    """Return the release of a model with random distances, of smaller ones where these are infeasible."""
+    """Return the release of a method's model with random distances, smaller if these are infeasible."""
     run = run or Run()
     for draws in Draws(run.seed).shrinking():
         built = build(draws)
@@ -89,13 +89,13 @@ def solve_with_draws(
 
 
 def _tighten(built: ReleaseModel, x: Floats, run: Run) -> Floats:
-    """Return the variables with tight intervals, unless that misses levels which are small for the solver;
-    raise an error where these were missed before.
+    """Return a method's variables with tight intervals, unless that misses levels which are small for the
+    solver; raise an error where these were missed before.
     """
     drawn = tighten_intervals(built, x, run)
-    if not len(_missed_small_levels(built, drawn, run)):
+    if not len(_find_missed_small_levels(built, drawn, run)):
         return drawn
-    if len(missing := _missed_small_levels(built, x, run)):
+    if len(missing := _find_missed_small_levels(built, x, run)):
         table = built.model.problem.table
         enough = exact.to_text(round(NOTICED * built.scale), table.decimals)
         raise SolverError(
@@ -106,15 +106,15 @@ def _tighten(built: ReleaseModel, x: Floats, run: Run) -> Floats:
     return x
 
 
-def _missed_small_levels(built: ReleaseModel, x: Floats, run: Run) -> Requirements:
-    """Return the requirements that ``x`` misses, of those whose levels are small for the solver."""
+def _find_missed_small_levels(built: ReleaseModel, x: Floats, run: Run) -> Requirements:
+    """Return requirements that a method's solution misses, of those with levels small for solvers."""
     problem, most = built.model.problem, NOTICED * built.scale
     return find_unmet(built.model, x, choose_scale(problem, int(most), FINE), run, most=most)
 
 
 def _extend_ends(built: ReleaseModel, x: Floats) -> Floats:
-    """Return the variables with ends of intervals moved out by random shares of their reach, within the
-    outsider's bounds: windows grow, so nothing is protected less.
+    """Return a method's variables with ends of intervals moved out by random shares of their reach, within
+    the outsider's bounds: windows grow, so nothing is protected less.
     """
     if built.extension is None:
         return x
@@ -131,7 +131,7 @@ def _extend_ends(built: ReleaseModel, x: Floats) -> Floats:
 
 
 def _needs_check(built: ReleaseModel) -> bool:
-    """Return whether a solution may miss levels: beyond networks by fractions, anywhere by rounding errors.
+    """Return whether a method's solution may miss levels: by fractions (no network), or rounding errors.
 
     In a network moves within integer windows are integer, so that levels missed by less than a step are met.
     """
@@ -144,9 +144,9 @@ def _needs_check(built: ReleaseModel) -> bool:
 def make_release(
     built: ReleaseModel, x: Floats, solution: Solution, made_by: Mapping[str, Any], seconds: float
 ) -> Release:
-    """Return the release of variables in integer steps."""
+    """Return the release of a method's solution, given its variables in integer steps."""
     model, table = built.model, built.model.problem.table
-    hidden, shown = _suppressed_cells(built, x), built.radius > 0
+    hidden, shown = _find_suppressed(built, x), built.radius > 0
     value = table.units + np.where(shown, np.rint(built.moved.at(x)), 0.0).astype(np.int64)
     above, below = (np.rint(side.at(x)).astype(np.int64) for side in (model.above, model.below))
     announced = shown & (above + below > 0)
@@ -171,8 +171,8 @@ def make_release(
     )
 
 
-def _suppressed_cells(built: ReleaseModel, x: Floats) -> Mask:
-    """Return the cells whose switch is on."""
+def _find_suppressed(built: ReleaseModel, x: Floats) -> Mask:
+    """Return which cells a method's solution suppresses: those whose switch is on."""
     switch = built.model.switch
     hidden = np.zeros(switch.size, dtype=bool)
     switched = np.flatnonzero(switch != NO_SWITCH)
@@ -181,15 +181,13 @@ def _suppressed_cells(built: ReleaseModel, x: Floats) -> Mask:
 
 
 def _round_to_steps(built: ReleaseModel, found: Floats, spare: float) -> Floats:
-    """Return integer variables rounded, and ends of intervals in integer steps, rounded outward from
-    ``spare`` farther; suppressed cells have no interval.
+    """Return a method's integer variables rounded, and ends of intervals in integer steps, rounded outward
+    from ``spare`` farther; suppressed cells have no interval.
     """
     model, step, scale = built.model, built.model.problem.table.unit, built.scale
     x = np.where(model.integer, np.rint(found), found)
-    hidden = _suppressed_cells(built, x)
-    for ends, known in zip(
-        (built.end_above, built.end_below), find_room(model.problem, OUTSIDER), strict=True
-    ):
+    hidden = _find_suppressed(built, x)
+    for ends, known in zip((built.end_above, built.end_below), find_room(model.problem, OUTSIDER), strict=True):
         x[ends[hidden & (ends != NO_VARIABLE)]] = 0.0
         cells = np.flatnonzero(~hidden & (ends != NO_VARIABLE))
         cells = cells[~model.integer[ends[cells]]]

@@ -27,8 +27,8 @@ TELLING = 1e-9
 
 
 def tighten_intervals(built: ReleaseModel, x: Floats, run: Run) -> Floats:
-    """Return the variables with every end of an interval at a value that the outsider considers possible, to
-    the next integer step; unchanged where the time ends first.
+    """Return a method's variables with every end of an interval at a value that the outsider considers
+    possible, to the next integer step; unchanged where the time ends first.
     """
     table, cells = built.model.problem.table, built.intervals
     reaches = built.model.find_attacker_windows(x, *find_room(built.model.problem, OUTSIDER))

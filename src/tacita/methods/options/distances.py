@@ -57,7 +57,7 @@ class Draws:
     """Number of the table: each of several has amounts of its own."""
 
     def random_amounts(self, problem: Problem, step: int) -> Units:
-        """Return the random amount of every sensitive cell, in units and multiples of ``step``."""
+        """Return the random amount beyond its level by which a method moves a sensitive cell, in units."""
         found = np.zeros(len(problem.table), dtype=np.int64)
         cells = problem.sensitive
         most = largest_amounts(problem, step)[cells] // step
@@ -66,13 +66,13 @@ class Draws:
         return found
 
     def shrinking(self) -> Iterator[Draws]:
-        """Yield these draws and smaller shares of them, at last none."""
+        """Yield a method's random amounts beyond levels and smaller shares of them, at last none."""
         for share in SHARES:
             yield replace(self, share=share)
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Remarks on the share of the random amounts that is used."""
+        """Remarks of a method on the share of its random amounts beyond levels that is used."""
         if self.share > 0:
             less = f"{self.share:.0%} of the random amounts were used, as more leave no release"
             return (DRAWN, *([] if self.share == 1 else [less]), *Run(seed=self.seed).seed_remarks)
@@ -84,7 +84,7 @@ NONE_DRAWN = Draws(0, 0.0)
 
 
 def first_feasible(make: Callable[[Draws], T], draws: Draws) -> T:
-    """Return the result of ``make`` for the largest feasible share of the random amounts."""
+    """Return what ``make`` returns for the largest feasible share of a method's random amounts."""
     for fewer in draws.shrinking():
         try:
             return make(fewer)
@@ -95,7 +95,7 @@ def first_feasible(make: Callable[[Draws], T], draws: Draws) -> T:
 
 
 def largest_amounts(problem: Problem, step: int) -> Units:
-    """Return the largest random amount per cell, in units and multiples of ``step``."""
+    """Return the largest random amount beyond its level by which a method moves each cell, in units."""
     lower, upper = largest_levels(problem)
     cells = problem.sensitive
     own = np.maximum(lower, upper)[cells]
@@ -108,7 +108,7 @@ def largest_amounts(problem: Problem, step: int) -> Units:
 
 
 def largest_levels(problem: Problem) -> tuple[Units, Units]:
-    """Return the largest lower and upper level per cell over all attackers."""
+    """Return per cell the largest LPL and UPL of all attackers, in units, past which methods move it."""
     lower, upper = problem.levels.lower.copy(), problem.levels.upper.copy()
     for insider in problem.insiders:
         cells, own = insider.own_targets()

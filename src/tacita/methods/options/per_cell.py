@@ -20,8 +20,8 @@ WEIGHTS = ("cost", "unit", "inverse", "root")
 
 
 def read_weights(problem: Problem, given: str, option: str) -> Floats:
-    """Return the loss per unit of value and cell: the problem's ``cost``, ``unit`` (1 each), ``inverse`` (1 /
-    |value|) or ``root`` (the root of that), both 1 where the value is 0, or a column.
+    """Return a method's loss per unit of value and cell: the problem's ``cost``, ``unit`` (1 each),
+    ``inverse`` (1 / |value|) or ``root`` (the root of that), both 1 where the value is 0, or a column.
     """
     if given == "cost":
         return problem.cost
@@ -37,7 +37,7 @@ def read_weights(problem: Problem, given: str, option: str) -> Floats:
 
 
 def read_amounts(problem: Problem, given: float | str, option: str) -> Units:
-    """Return units per cell, not negative, from a number for all cells or a column."""
+    """Return a method's option in units per cell, not negative, from a number for all or a column."""
     number = _as_number(given)
     found = (
         np.full(len(problem.table), number) if number is not None else get_column(problem, str(given), option)
@@ -47,12 +47,12 @@ def read_amounts(problem: Problem, given: float | str, option: str) -> Units:
 
 
 def read_column(problem: Problem, name: str, option: str) -> Units:
-    """Return units per cell from a column of values."""
+    """Return a method's option in units per cell, from a column of values."""
     return to_table_units(problem, get_column(problem, name, option), option)
 
 
 def to_table_units(problem: Problem, found: NDArray[np.generic], option: str) -> Units:
-    """Return values as units of the table; raise an error where they are finer than its last place."""
+    """Return values of a method's option in units of the table; raise where they are finer than these."""
     table = problem.table
     units = exact.to_units(found, table.decimals, option)
     error = np.abs(units - found.astype(np.float64) * 10.0**table.decimals)
@@ -66,15 +66,15 @@ def to_table_units(problem: Problem, found: NDArray[np.generic], option: str) ->
 
 
 def largest_level(problem: Problem) -> int:
-    """Return the largest protection level of any attacker, in units; at least one step."""
+    """Return the largest protection level of any attacker, in units, to scale a method; at least a step."""
     levels, own = problem.levels, problem.insiders.levels
     each = (int(level.max(initial=0)) for level in (levels.lower, levels.upper, levels.sliding, own))
     return max(problem.table.unit, *each)
 
 
 def choose_scale(problem: Problem, largest: int, most: int) -> int:
-    """Return the smallest power of ten of a step in which ``largest`` units are at most ``most``: values of
-    1e11 are then as easy for a solver as small ones.
+    """Return the smallest power of ten of a step in which ``largest`` units are at most ``most``, to scale
+    a method's model: values of 1e11 are then as easy for a solver as small ones.
     """
     scale = problem.table.unit
     while largest > most * scale:
@@ -83,7 +83,7 @@ def choose_scale(problem: Problem, largest: int, most: int) -> int:
 
 
 def round_number(least: int) -> int:
-    """Return the smallest of 1, 2, 5, 10, 20, 50, ... that is not below ``least``."""
+    """Return the smallest of 1, 2, 5, 10, 20, ... from ``least`` on, as a method's base or radius."""
     power = 1
     while True:
         for digit in (1, 2, 5):
@@ -100,7 +100,7 @@ def _as_number(given: float | str) -> float | None:
 
 
 def get_column(problem: Problem, name: str, option: str, also: tuple[str, ...] = ()) -> NDArray[np.generic]:
-    """Return a column of the table; ``also`` are words that the option understands besides."""
+    """Return the table's column that a method's option names; ``also`` are other words it understands."""
     columns = problem.table.columns
     if name not in columns:
         known = [*also, *columns]

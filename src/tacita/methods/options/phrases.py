@@ -6,7 +6,7 @@ from tacita.core.errors import InputError
 
 
 def split_text(text: str, at: str) -> list[str]:
-    """Return the parts between separators outside brackets and quotes; empty ones are left out."""
+    """Return the parts of a method's option between separators outside brackets and quotes, none empty."""
     pieces, depth, quote, start, i = [], 0, "", 0, 0
     while i < len(text):
         letter = text[i]
@@ -28,7 +28,7 @@ def split_text(text: str, at: str) -> list[str]:
 
 
 def quoted(text: str) -> str:
-    """Return a word in quotes, unless it is a plain one."""
+    """Return a word of a method's option in quotes, unless it is a plain one."""
     if text.replace("_", "").isalnum():
         return text
     if "'" in text and '"' in text:
@@ -39,6 +39,6 @@ def quoted(text: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """Return a word without the quotes around it."""
+    """Return a word of a method's option without the quotes around it."""
     bare = text.strip()
     return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"" else bare

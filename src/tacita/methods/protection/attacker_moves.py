@@ -57,8 +57,8 @@ class AttackerMoves:
         self._integer_session: Session | None = None
 
     def farthest(self, cell: int, sign: int, run: Run) -> tuple[float, Floats]:
-        """Return the largest ``sign * z_cell`` and a move that attains it, over ``cells``; infinity and no
-        move where it is unbounded or the time ends.
+        """Return how far an attacker can move a cell within a method's windows, in units, and such a move,
+        over ``cells``; infinity and no move where it is unbounded or the time ends.
         """
         at = int(np.searchsorted(self.cells, cell))
         if at == self.cells.size or self.cells[at] != cell:
@@ -79,8 +79,8 @@ class AttackerMoves:
     def find_witness(
         self, requirement: int, cell: int, sign: int, level: int, run: Run
     ) -> tuple[bool, OutsiderWitness | None]:
-        """Return whether a level is reached, and moves that reach it, no longer than needed; None where the
-        time ends.
+        """Return whether a method's windows let moves reach a level, and such moves, no longer than needed;
+        None where there are none or the time ends.
         """
         signs = (UP, DOWN) if sign == SLIDING else (sign,)
         found = [self.farthest(cell, one, run) for one in signs]
@@ -99,7 +99,7 @@ class AttackerMoves:
 
 
 def round_outward(units: Floats, step: int) -> Floats:
-    """Return the least multiples of a step that are not below some floats, up to rounding errors."""
+    """Return the least multiples of a step not below a method's ends of intervals, but for round-off."""
     steps = units / step
     near = np.rint(steps)
     return np.where(np.abs(steps - near) <= NOISE, near, np.ceil(steps * (1 + EXACT))) * step
@@ -108,8 +108,8 @@ def round_outward(units: Floats, step: int) -> Floats:
 def find_unmet(
     model: Model, x: Floats, scale: int, run: Run, least: float = 0.0, most: float = np.inf
 ) -> Requirements:
-    """Return the requirements of any attacker, with levels of ``least`` to ``most`` units, that the variables
-    ``x`` miss. What was not checked when the time ended is not among them: the audit will find it.
+    """Return the requirements of any attacker, with levels of ``least`` to ``most`` units, that a method's
+    solution ``x`` misses. What was not checked when the time ended is not among them: the audit finds it.
     """
     problem = model.problem
     conditional = model.requirements[model.requirements.switch != ALWAYS]
@@ -155,7 +155,7 @@ def find_unmet(
 def check_requirements(
     moves: AttackerMoves, requirements: Requirements, run: Run
 ) -> tuple[Mask, list[OutsiderWitness]]:
-    """Return which requirements fail, and witnesses of the others; until the time ends."""
+    """Return which requirements fail within a method's windows, and witnesses of the others, if in time."""
     failed, witnesses = np.zeros(len(requirements), dtype=bool), []
     for d in range(len(requirements)):
         if run.over:

@@ -29,7 +29,7 @@ LONGEST = 16
 
 
 def add_integer_moves(model: Model, requirements: Requirements) -> Model:
-    """Return the model in which each of these requirements has an integer move of its own."""
+    """Return a method's model in which each of these requirements has an integer move of its own."""
     for d in range(len(requirements)):
         model = _add_move(model, requirements[np.array([d])])
     return model
@@ -74,7 +74,7 @@ def _add_move(model: Model, requirement: Requirements) -> Model:
 def _confine(
     model: Model, columns: Cells, up: Floats, down: Floats, size: int
 ) -> list[tuple[csr_array, Floats, Floats]]:
-    """Return rows and bounds that keep a move within the equations and the windows that ``x`` opens."""
+    """Return rows and bounds that keep a move within the equations and the windows of a method's model."""
     from scipy.sparse import csr_array, diags_array
 
     step = model.problem.table.unit

@@ -40,7 +40,7 @@ class KnownSum:
 def find_missed_with_sums(
     problem: Problem, release: Release, sums: Sequence[KnownSum], run: Run
 ) -> Requirements:
-    """Return the requirements that fail against readers who know the sums as well as the windows."""
+    """Return requirements that a method's release misses against readers who know sums of cells too."""
     table = problem.table
     moved = [int((release.value - table.units)[known.cells].sum()) for known in sums]
     reach = np.array([known.reach for known in sums], dtype=np.int64)
@@ -54,7 +54,7 @@ def find_missed_with_sums(
 
 
 def check_levels_with_sums(problem: Problem, release: Release, sums: Sequence[KnownSum], run: Run) -> None:
-    """Raise an error if readers who know the sums can deduce more of a cell than its levels allow."""
+    """Raise an error if a method's readers who know sums can deduce more of a cell than levels allow."""
     missing = find_missed_with_sums(problem, release, sums, run)
     if len(missing):
         cells = problem.table.structure.names(np.unique(missing.cell))
@@ -67,7 +67,7 @@ def check_levels_with_sums(problem: Problem, release: Release, sums: Sequence[Kn
 
 
 def _add_sum_cells(problem: Problem, sums: Sequence[KnownSum]) -> Problem:
-    """Return the problem with a cell for every sum, without bounds that everyone knows."""
+    """Return the problem with a cell for every sum that a method's readers know, without common bounds."""
     table, count = problem.table, len(sums)
     n = len(table) + count
     rows = [(c.tolist(), m.tolist(), rhs) for c, m, rhs in table.equations]

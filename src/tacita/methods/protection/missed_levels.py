@@ -21,7 +21,7 @@ from tacita.solvers.network import Network
 def find_missed(
     problem: Problem, above: Units, below: Units, run: Run, network: Network | None = None
 ) -> Requirements:
-    """Return the requirements of any attacker that fail with the windows ``a_i - below_i .. a_i + above_i``.
+    """Return the requirements of any attacker that a method's windows ``a - below .. a + above`` miss.
 
     ``network`` is that of the table, if it is known. What was not checked when the time ended is not among
     them: the audit will find it.
@@ -29,7 +29,7 @@ def find_missed(
     if len(problem.table) >= LARGE and network is None:
         network = Network.of(problem.table.equations.matrix)
     if len(problem.table) < LARGE or network is None:
-        model = _fixed_model(problem, above.astype(np.float64), below.astype(np.float64))
+        model = _build_fixed_model(problem, above.astype(np.float64), below.astype(np.float64))
         return find_unmet(model, np.zeros(0), problem.table.unit, run)
     return _find_missed_by_flows(problem, above, below, network, run)
 
@@ -37,8 +37,8 @@ def find_missed(
 def _find_missed_by_flows(
     problem: Problem, above: Units, below: Units, network: Network, run: Run
 ) -> Requirements:
-    """Return the same by flows. First an attacker who knows all that insiders know together: requirements
-    that hold against them hold against every insider.
+    """Return the requirements that a method's windows miss, by flows. First an attacker who knows all that
+    insiders know together: requirements that hold against them hold against every insider.
     """
     from tacita.engine.attack.flows import Flows
 
@@ -86,8 +86,8 @@ def _find_missed_by_flows(
     return Requirements.join(missing)
 
 
-def _fixed_model(problem: Problem, above: Floats, below: Floats) -> Model:
-    """Return a model of fixed windows, without variables."""
+def _build_fixed_model(problem: Problem, above: Floats, below: Floats) -> Model:
+    """Return an engine's model of windows that a method has fixed, without variables."""
     from scipy.sparse import csr_array
 
     nothing, n = np.zeros(0), len(problem.table)

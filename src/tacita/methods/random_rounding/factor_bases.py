@@ -28,14 +28,14 @@ FACTORS = 12
 
 
 def find_likely_bases(problem: Problem) -> Iterator[int]:
-    """Yield bases in units whose windows can contain the levels of every sensitive cell, in the order to try
-    them.
+    """Yield bases of a random rounding, in units, whose windows can contain the levels of every sensitive
+    cell, in the order to try them.
     """
     table, needs = problem.table, list(problem.requirements())
     step, values = table.unit, table.units[problem.sensitive]
     width = max(int(np.maximum(need.lower + need.upper, need.sliding).max(initial=0)) for need in needs)
     least = max(2, -(-width // (2 * step)))
-    tried = [*_factors(abs(int(values.sum())) // step, least), *range(least, least + FACTORS)]
+    tried = [*_find_factors(abs(int(values.sum())) // step, least), *range(least, least + FACTORS)]
     # For bases beyond the largest value with its levels every value lies next to 0.
     most = int(np.abs(values).max(initial=0)) // step + 2 * least
     number = round_number(least)
@@ -48,8 +48,8 @@ def find_likely_bases(problem: Problem) -> Iterator[int]:
             yield base
 
 
-def _factors(number: int, least: int) -> list[int]:
-    """Return the first factors from ``least`` on; none for zero, of which every number is one."""
+def _find_factors(number: int, least: int) -> list[int]:
+    """Return a number's first factors from ``least`` on, as bases of a random rounding; none for zero."""
     tried = np.arange(least, min(SPREAD * least, least + MOST_TRIED) + 1)
     found: list[int] = tried[number % tried == 0][:FACTORS].tolist()
     return found if number else []

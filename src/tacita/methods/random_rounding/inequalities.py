@@ -56,13 +56,13 @@ class Inequalities:
     rise: Floats
 
     def are_met(self, roundings: Roundings) -> Mask:
-        """Return whether inequalities hold: a row per rounding, a column per inequality."""
+        """Return whether inequalities hold: a row per random rounding, a column per inequality."""
         reached = roundings.astype(np.float64) @ self.rise.T + self.constant
         return np.asarray(reached >= self.requirements.level * (1 - TOLERANCE))
 
     def open_directions(self) -> tuple[Mask, Mask]:
-        """Return per rounded cell whether it can go down and whether it can go up, for the best choice of all
-        others.
+        """Return per cell whether a random rounding can take it down and whether up, for the best choice of
+        all others.
         """
         most = self.constant + np.maximum(self.rise, 0.0).sum(axis=1)
         spare = most - self.requirements.level * (1 - TOLERANCE)
@@ -90,8 +90,8 @@ class RoundingWindows:
 
 
 def derive_inequalities(problem: Problem, windows: RoundingWindows, run: Run) -> Inequalities:
-    """Return an inequality for every level, as far as the time allows: of every attacker, or of the outsider
-    alone where there are many.
+    """Return a protection inequality on random roundings for every level, as far as the time allows: of
+    every attacker, or of the outsider alone where there are many.
     """
     requirements = (
         list_all_requirements(problem)
@@ -159,7 +159,7 @@ class _DualCoefficients:
             self._session = Session(LinearProgram.of_equations(self._matrix, -below, above, nothing))
 
     def coefficients(self, cell: int, sign: int, run: Run) -> Floats:
-        """Return ``c = s e_p + M' g``."""
+        """Return the coefficients ``c = s e_p + M' g`` of an inequality on random roundings, per cell."""
         c = np.zeros(self._matrix.shape[1])
         if self._session is not None and self._session.find_extreme(cell, sign, run).status is Ended.OPTIMAL:
             c = np.asarray(self._matrix.T @ self._session.read_duals())

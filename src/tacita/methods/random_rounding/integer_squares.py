@@ -75,8 +75,8 @@ class SquaresSolution:
 
 
 def build_network(structure: Structure, open_cells: Mask) -> Network | None:
-    """Return the network of some cells with all others fixed, which may exist where that of the table does
-    not; None if there is none.
+    """Return the network of the cells that a random rounding adjusts, others fixed, which may exist where
+    that of the table does not; None if there is none.
     """
     columns = structure.equations.matrix.tocsc(copy=True)
     columns.data[np.repeat(~open_cells, np.diff(columns.indptr))] = 0
@@ -88,7 +88,7 @@ def build_network(structure: Structure, open_cells: Mask) -> Network | None:
 
 
 def minimise_squares(task: IntegerSquares, run: Run) -> SquaresSolution | None:
-    """Return the best moves, proven unless the time ended first; None if there are none, which is proven.
+    """Return the best integer moves of a random rounding, proven if in time; None if proven infeasible.
 
     Raises
     ------
@@ -118,7 +118,7 @@ class _SquaresSearch:
         self._exact = False
 
     def finish(self) -> None:
-        """Improve moves and bound, with single steps that reach farther each time, until the two meet."""
+        """Improve moves and bound of a random rounding, by ever more single steps, until the two meet."""
         while not self.is_done():
             while self.improve() and not self.is_done():
                 self.run.report("adjusting", 0, 0, incumbent=self.best.loss, bound=self.best.bound)
@@ -128,13 +128,15 @@ class _SquaresSearch:
             self.reach *= FARTHER
 
     def is_done(self) -> bool:
-        """Return whether all moves were within the reach of single steps, or the time is over."""
+        """Return whether single steps reached all moves of the random rounding, or the time is over."""
         return self._exact or self.run.over
 
     def improve(self) -> bool:
-        """Find better moves by secants; return whether there are any."""
+        """Find better integer moves of a random rounding by secants; return whether there are any."""
         task, centre = self.task, self.best.z
-        found = _solve_segments(task, centre, _segments(task, centre, self.reach, secant=True), self.run)
+        found = _solve_segments(
+            task, centre, _build_segments(task, centre, self.reach, secant=True), self.run
+        )
         if found is None:
             return False
         z, least = found
@@ -151,10 +153,10 @@ class _SquaresSearch:
         return better
 
     def prove(self) -> None:
-        """Raise the lower bound by tangents."""
+        """Raise the lower bound on the loss of a random rounding by tangents."""
         if self.is_done():
             return
-        laid = _segments(self.task, self.best.z, self.reach, secant=False)
+        laid = _build_segments(self.task, self.best.z, self.reach, secant=False)
         found = _solve_segments(self.task, self.best.z, laid, self.run)
         if found is not None:
             self._keep(self.best.z, max(self.best.bound, found[1]))
@@ -164,9 +166,9 @@ class _SquaresSearch:
         self.best = SquaresSolution(z, loss, min(loss, bound))
 
 
-def _segments(task: IntegerSquares, centre: Units, reach: int, secant: bool) -> Pieces:
-    """Return the segments from a centre to the bounds, on either side. Their costs are relative to the
-    centre, so that there is no cancellation near an optimum.
+def _build_segments(task: IntegerSquares, centre: Units, reach: int, secant: bool) -> Pieces:
+    """Return the segments of a random rounding's loss from a centre to the bounds, on either side. Their
+    costs are relative to the centre, so that there is no cancellation near an optimum.
     """
     cells, signs, lengths, costs = [], [], [], []
     near, left = 0, True
@@ -191,7 +193,7 @@ def _segments(task: IntegerSquares, centre: Units, reach: int, secant: bool) -> 
 def _solve_segments(
     task: IntegerSquares, centre: Units, laid: Pieces, run: Run
 ) -> tuple[Units, float] | None:
-    """Return the cheapest moves by segments, and a lower bound; None if there are none."""
+    """Return a random rounding's cheapest moves by segments, and a lower bound; None if there are none."""
     rest, begun = -np.asarray(task.structure.equations.matrix @ centre), task.loss(centre)
     if not laid.cell.size:
         return None if rest.any() else (centre, begun)

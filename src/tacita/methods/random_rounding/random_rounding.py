@@ -108,14 +108,14 @@ class RandomRounding:
             raise InputError(f"option 'candidates' is {self.candidates}; at least one rounding is needed")
 
     def loss(self, problem: Problem, release: Release) -> float:
-        """Return ``sum (v - a)^2 / |a|`` over all inner cells, with 1 for ``|a|`` where it is zero."""
+        """Return a random rounding's loss ``sum (v - a)^2 / |a|`` over inner cells; a zero ``|a|`` is 1."""
         inner = ~problem.table.structure.is_total
         change = shown_changes(problem, release, inner) / 10.0**problem.table.decimals
         weight = read_weights(problem, "inverse", "loss")
         return float((weight * change**2)[inner].sum())
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """Return the best table found; its loss is ``sum (x - a)^2 / |a|`` over all inner cells.
+        """Return the best random rounding found; its loss is ``sum (x - a)^2 / |a|`` over all inner cells.
 
         Raises
         ------
@@ -125,7 +125,7 @@ class RandomRounding:
         run = start_run(problem, run)
         self._refuse_totals(problem)
         errors = []
-        for base in self._bases(problem):
+        for base in self._list_bases(problem):
             task = RandomRoundingTask.of(
                 problem, base, self.below, self.above, self.margins == "announced", self.readers == "method"
             )
@@ -147,8 +147,8 @@ class RandomRounding:
                 remedy="Use the method 'rounding', 'adjustment' or 'suppression'.",
             )
 
-    def _bases(self, problem: Problem) -> Iterator[int]:
-        """Yield bases in units: the given one, or those that may protect, in the order to try them."""
+    def _list_bases(self, problem: Problem) -> Iterator[int]:
+        """Yield bases of the random rounding in units: the given one, or those that may protect."""
         sensitive = problem.levels.sensitive
         if self.base is None:
             likely = list(find_likely_bases(problem)) if sensitive.any() else []
@@ -165,7 +165,7 @@ class RandomRounding:
         needed = None
         if self.protected and task.cells.size:
             needed = derive_inequalities(problem, task.windows(), run)
-        looked_at, all_of_them = self._roundings(task, needed, run)
+        looked_at, all_of_them = self._list_roundings(task, needed, run)
         kept = looked_at if needed is None else _drop_excluded(task, looked_at, needed)
         search = _RoundingSearch(task, kept, self.protected, run)
         best, bound = search.find_best() if self.prefer == "loss" else search.find_first()
@@ -211,12 +211,12 @@ class RandomRounding:
             alone="" if unknown else "the base, the shares and the totals of a random rounding",
         )
 
-    def _roundings(
+    def _list_roundings(
         self, task: RandomRoundingTask, needed: Inequalities | None, run: Run
     ) -> tuple[Roundings, bool]:
-        """Return candidates, the nearest by ``sqrt(sum (x - a)^2)`` first, and whether these are all."""
+        """Return candidates of the random rounding, the nearest first, and whether these are all."""
         if self.given is not None:
-            return self._given_rounding(task, self.given), True
+            return self._read_given_rounding(task, self.given), True
         found = enumerate_roundings(task.residue, task.base, self.candidates)
         complete = found is not None
         if found is None:
@@ -229,8 +229,8 @@ class RandomRounding:
             found = draw_roundings(task.residue, task.base, self.candidates, coins, must)
         return found[np.argsort(task.distances(found), kind="stable")], complete
 
-    def _given_rounding(self, task: RandomRoundingTask, name: str) -> Roundings:
-        """Return the one rounding that a column gives."""
+    def _read_given_rounding(self, task: RandomRoundingTask, name: str) -> Roundings:
+        """Return the one rounding of sensitive cells that a column gives, in place of random ones."""
         problem, sensitive = task.problem, np.zeros(len(task.problem.table), dtype=bool)
         sensitive[task.cells] = True
         base = np.full(len(problem.table), task.base)
@@ -244,7 +244,7 @@ class RandomRounding:
 
 
 def _drop_excluded(task: RandomRoundingTask, roundings: Roundings, needed: Inequalities) -> Roundings:
-    """Return the roundings that meet every protection inequality; raise an error if there are none."""
+    """Return the random roundings that meet every protection inequality; raise an error if none does."""
     met = needed.are_met(roundings)
     kept = roundings[met.all(axis=1)]
     if not len(kept):
@@ -265,7 +265,7 @@ class _RoundingSearch:
         heapify(self._queue)
 
     def find_best(self) -> tuple[SquaresSolution, float]:
-        """Return the adjusted rounding of least loss that meets all levels, and a lower bound for all."""
+        """Return the adjusted random rounding of least loss that meets all levels, and a bound for all."""
         passed_over, failed, stopped = np.inf, None, False
         while self._queue:
             least, k, moved = heappop(self._queue)
@@ -282,7 +282,7 @@ class _RoundingSearch:
         raise self._failure_error(failed, stopped)
 
     def find_first(self) -> tuple[SquaresSolution, float]:
-        """Return the first rounding that can be adjusted and meets all levels, and a bound for its tables."""
+        """Return the first random rounding that can be adjusted and meets all levels, and its bound."""
         failed, stopped = None, False
         for k in range(len(self.roundings)):
             self._queue.clear()
@@ -297,7 +297,7 @@ class _RoundingSearch:
         raise self._failure_error(failed, stopped)
 
     def _adjust(self, least: float, k: int) -> bool:
-        """Adjust one rounding and queue it again; False if the time is over."""
+        """Adjust the other cells to one random rounding and queue it; return False if the time is over."""
         if self.run.over:
             return False
         self.run.report("adjusting", len(self.roundings) - len(self._queue), len(self.roundings), bound=least)

@@ -69,8 +69,8 @@ class RandomRoundingTask:
         margins_announced: bool,
         method_known: bool = True,
     ) -> RandomRoundingTask:
-        """Return the task for one base; ``below`` and ``above`` are shares of a value. With ``method_known``
-        readers are assumed to know the method, not only the radius.
+        """Return the random rounding task for one base; ``below`` and ``above`` are shares of a value. With
+        ``method_known`` readers are assumed to know the method, not only the radius.
         """
         table = problem.table
         inner, step, one = ~table.structure.is_total & ~problem.must_publish, table.unit, 10**table.decimals
@@ -99,26 +99,26 @@ class RandomRoundingTask:
         )
 
     def steps(self, up: Mask) -> Units:
-        """Return the moves of the rounded cells, in steps."""
+        """Return the moves of the randomly rounded cells, in steps."""
         return np.asarray((np.where(up, self.base, 0) - self.residue) // self.problem.table.unit)
 
     def losses(self, roundings: Roundings) -> Floats:
-        """Return per rounding the loss in the rounded cells, a lower bound for its adjustments."""
+        """Return per random rounding the loss in the rounded cells, a lower bound for its adjustments."""
         moves = self.steps(roundings).astype(np.float64)
         return np.asarray((self.weight[self.cells] * moves**2).sum(axis=1))
 
     def distances(self, roundings: Roundings) -> Floats:
-        """Return per rounding ``sqrt(sum (x - a)^2)`` over the rounded cells, in steps."""
+        """Return per random rounding ``sqrt(sum (x - a)^2)`` over the rounded cells, in steps."""
         return np.asarray(np.sqrt((self.steps(roundings).astype(np.float64) ** 2).sum(axis=1)))
 
     def squares(self, up: Mask) -> IntegerSquares:
-        """Return the optimisation problem of one rounding."""
+        """Return the least-squares problem of adjusting the other cells to one random rounding."""
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[self.cells] = upper[self.cells] = self.steps(up)
         return IntegerSquares(self.problem.table.structure, self.network, self.weight, lower, upper)
 
     def windows(self) -> RoundingWindows:
-        """Return the windows of readers, as far as they are known before the adjustment."""
+        """Return how far readers of a random rounding can place cells, as known before the adjustment."""
         step = self.problem.table.unit
         announced = self.radius > 0
         shifts = np.stack([-self.residue, self.base - self.residue])
@@ -134,11 +134,11 @@ class RandomRoundingTask:
         )
 
     def value(self, moved: SquaresSolution) -> Units:
-        """Return the published numbers, in units."""
+        """Return the numbers that the random rounding publishes, in units."""
         return np.asarray(self.problem.table.units + moved.z * self.problem.table.unit)
 
     def find_missed(self, moved: SquaresSolution, run: Run) -> Requirements:
-        """Return the requirements that the release misses."""
+        """Return the protection requirements that the release of a random rounding misses."""
         shift = np.where(self.radius > 0, moved.z * self.problem.table.unit, 0)
         above, below = self.radius + shift, self.radius - shift
         if self.method_known:
@@ -147,10 +147,10 @@ class RandomRoundingTask:
         return find_missed(self.problem, above, below, run)
 
     def _deduce_limits(self, moved: SquaresSolution) -> tuple[Units, Units]:
-        """Return how far above and below its value readers who know the method can place each cell."""
+        """Return how far above and below its value readers who know random rounding can place each cell."""
         table, step = self.problem.table, self.problem.table.unit
         value, shown = table.units, self.value(moved)
-        ends = np.array([self._range_before(int(x)) for x in shown], dtype=np.int64).reshape(-1, 2)
+        ends = np.array([self._find_range_before(int(x)) for x in shown], dtype=np.int64).reshape(-1, 2)
         multiple = shown % self.base == 0
         low = np.where(multiple, shown - self.base + step, ends[:, 0])
         high = np.where(multiple, shown + self.base - step, ends[:, 1])
@@ -167,8 +167,8 @@ class RandomRoundingTask:
         )
         return high - value, value - low
 
-    def _range_before(self, shown: int) -> tuple[int, int]:
-        """Return the smallest and the largest value that can be adjusted to a number."""
+    def _find_range_before(self, shown: int) -> tuple[int, int]:
+        """Return the smallest and the largest value that a random rounding can adjust to a number."""
         size, step = abs(shown), self.problem.table.unit
         near = int(np.ceil(size / (1.0 + self.above) / step - 1e-9)) * step
         far = UNBOUNDED // 4

@@ -29,7 +29,7 @@ THROWS = 4
 
 
 def enumerate_roundings(residue: Units, base: int, most: int) -> Roundings | None:
-    """Return every rounding whose sum is next to that of the values; None if they are more than ``most``."""
+    """Return every random rounding whose sum is next to that of the values; None if more than ``most``."""
     open_cells = np.flatnonzero(residue)
     least = int(residue.sum()) // base
     counts = [least] if int(residue.sum()) % base == 0 else [least, least + 1]
@@ -45,8 +45,8 @@ def enumerate_roundings(residue: Units, base: int, most: int) -> Roundings | Non
 def draw_roundings(
     residue: Units, base: int, wanted: int, coins: Coins, must: tuple[Mask, Mask] | None = None
 ) -> Roundings:
-    """Return up to ``wanted`` different roundings in the order of the draws, unbiased in the cells that are
-    not among those which ``must`` go down, or up.
+    """Return up to ``wanted`` different random roundings in the order of the draws, unbiased in the cells
+    that are not among those which ``must`` go down, or up.
     """
     down, up = must or (np.zeros(residue.size, dtype=bool),) * 2
     drawn = np.where(down | up, 0, residue)
@@ -60,7 +60,7 @@ def draw_roundings(
 
 
 def draw_rounding(residue: Units, base: int, coins: Coins) -> Mask:
-    """Return which cells go up: each with probability ``rho / b``, their number next to its mean."""
+    """Return which cells a random rounding takes up, each with probability ``rho / b``, as many as the mean."""
     order = np.argsort(coins(residue.size), kind="stable")
     # Random numbers beyond the last multiple of the base would favour small points.
     while (coin := int(coins(1)[0])) >= MOST // base * base:

@@ -44,7 +44,7 @@ class ReaderKnowledge:
     nearest: Mask | None = None
 
     def reach(self, base: Units | int, step: int, cells: Cells | None = None) -> Units:
-        """Return how far from the published numbers of some cells, or all, the truth can be for readers."""
+        """Return how far the truth can be from rounded numbers of some cells, or all, for readers."""
         wide = np.asarray(base - step * (self.strict and not self.movable_multiples))
         if self.nearest is None:
             return wide
@@ -58,10 +58,10 @@ ONLY_THE_BASE = ReaderKnowledge()
 def choose_bases(
     problem: Problem, given: float | str | None, cells: Mask, readers: ReaderKnowledge = ONLY_THE_BASE
 ) -> Units:
-    """Return the base of every cell in units: given, a column, or the first round number that can protect."""
+    """Return the rounding base of every cell in units: given, a column, or a round one that can protect."""
     table = problem.table
     if given is None:
-        base = np.full(len(table), _round_base(problem, cells, readers))
+        base = np.full(len(table), _choose_round_base(problem, cells, readers))
     else:
         base = read_amounts(problem, given, "base")
         if (wrong := np.flatnonzero(cells & (base == 0))).size:
@@ -73,7 +73,7 @@ def choose_bases(
 def refuse_small_bases(
     problem: Problem, base: Units, cells: Mask, readers: ReaderKnowledge = ONLY_THE_BASE
 ) -> None:
-    """Raise an error if the window of a sensitive cell cannot contain its levels, rounded down or up."""
+    """Raise an error if rounding a sensitive cell, down or up, gives no window that contains its levels."""
     table = problem.table
     for need in problem.requirements():
         fails = cells[need.cells] & ~can_protect(problem, need, base[need.cells], readers)
@@ -103,7 +103,7 @@ def refuse_small_bases(
 def can_protect(
     problem: Problem, need: AttackerLevels, base: Units | int, readers: ReaderKnowledge = ONLY_THE_BASE
 ) -> Mask:
-    """Return whether the window around one of its neighbours contains every level of a cell."""
+    """Return per cell whether rounding it to one of its neighbours gives a window with all its levels."""
     above = problem.table.units[need.cells] % base
     reach = readers.reach(base, problem.table.unit, need.cells)
     down = (reach - above >= need.upper) & (reach + above >= need.lower)
@@ -124,8 +124,8 @@ def _protects_all(
     return all(bool((can_protect(problem, need, base, readers) | ~cells[need.cells]).all()) for need in needs)
 
 
-def _least_base(problem: Problem, cells: Mask, needs: list[AttackerLevels]) -> int:
-    """Return half of the widest levels of a cell, in steps."""
+def _find_least_base(problem: Problem, cells: Mask, needs: list[AttackerLevels]) -> int:
+    """Return half of the widest levels of a cell, in units: the least rounding base that can protect."""
     step = problem.table.unit
     width = max(
         (
@@ -137,37 +137,37 @@ def _least_base(problem: Problem, cells: Mask, needs: list[AttackerLevels]) -> i
     return max(step, -(-width // (2 * step)) * step)
 
 
-def _largest_base(problem: Problem, least: int) -> int:
-    """Return a base beyond which larger ones make no difference: 0 is the nearest multiple of all values."""
+def _find_largest_base(problem: Problem, least: int) -> int:
+    """Return a rounding base beyond which larger ones make no difference: 0 is nearest to all values."""
     return 2 * int(np.abs(problem.table.units).max(initial=0)) + 4 * (least + problem.table.unit)
 
 
 def _remedy(problem: Problem, cells: Mask, readers: ReaderKnowledge) -> str:
     needs, step = list(problem.requirements()), problem.table.unit
-    least = _least_base(problem, cells, needs)
-    most = min(_largest_base(problem, least), least + MOST_BASES * step)
+    least = _find_least_base(problem, cells, needs)
+    most = min(_find_largest_base(problem, least), least + MOST_BASES * step)
     for base in range(least, most + step, step):
         if _protects_all(problem, base, cells, needs, readers):
             return f"The smallest base that can work is {exact.to_text(base, problem.table.decimals)}."
     return f"No base below {exact.to_text(most, problem.table.decimals)} can work; use another method for it."
 
 
-def _round_base(problem: Problem, cells: Mask, readers: ReaderKnowledge) -> int:
-    """Return the smallest of 1, 2, 5, 10, ... steps that can protect every sensitive cell; else the largest
-    tried, for which :func:`refuse_small_bases` raises an error.
+def _choose_round_base(problem: Problem, cells: Mask, readers: ReaderKnowledge) -> int:
+    """Return the smallest rounding base of 1, 2, 5, 10, ... steps that can protect every sensitive cell;
+    else the largest tried, for which :func:`refuse_small_bases` raises an error.
     """
     needs, step = list(problem.requirements()), problem.table.unit
     if not any(cells[need.cells].any() for need in needs):
         return USUAL * step
-    least = _least_base(problem, cells, needs)
-    steps, most = round_number(least // step), _largest_base(problem, least)
+    least = _find_least_base(problem, cells, needs)
+    steps, most = round_number(least // step), _find_largest_base(problem, least)
     while not _protects_all(problem, steps * step, cells, needs, readers) and steps * step <= most:
         steps = round_number(steps + 1)
     return steps * step
 
 
 def read_given(problem: Problem, name: str, base: Units, cells: Mask) -> Units:
-    """Return the values of a column in units, ``FREE`` where it is empty.
+    """Return the rounded values that a column gives, in units, ``FREE`` where it is empty.
 
     Raises
     ------

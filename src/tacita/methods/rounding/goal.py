@@ -43,7 +43,7 @@ class RoundingGoal:
     inner: int = 1
 
     def of(self, cells: Cells, moved: Units | Floats, ahead: float = 0.0) -> Floats:
-        """Return the losses of some cells; a unit of the grand total costs ``ahead`` more."""
+        """Return the rounding losses of some cells; a unit of the grand total costs ``ahead`` more."""
         far = moved / self.one
         if self.slope is not None:
             return np.asarray(self.slope[cells] * far)
@@ -58,14 +58,14 @@ class RoundingGoal:
         return np.asarray(loss)
 
     def total(self, moved: Units | Floats) -> float:
-        """Return the loss of the changes of all cells, as it is reported."""
+        """Return the loss of a rounding by the changes of all cells, as it is reported."""
         if self.top is not None:
             return float(abs(moved[self.top]) / self.one / self.inner)
         return float(self.of(np.arange(moved.size), moved).sum())
 
 
 def parse_goal(problem: Problem, objective: str, power: float, weight: str, margins: bool) -> RoundingGoal:
-    """Return the goal of the options, checked."""
+    """Return the objective of a rounding from the method's options, checked."""
     table = problem.table
     one, total = 10.0**table.decimals, table.structure.is_total
     each = read_weights(problem, weight, "weight")

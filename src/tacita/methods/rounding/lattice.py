@@ -46,13 +46,13 @@ class Lattice:
     constant: float
 
     def values(self, taken: Units) -> Units:
-        """Return the numbers of the table when these steps are taken."""
+        """Return the rounded numbers of the table when these steps are taken."""
         steps = np.bincount(self.cell, taken, self.low.size).astype(np.int64)
         return np.asarray((self.low + self.base * steps)[: self.own])
 
     @property
     def rest(self) -> Units:
-        """What the steps must sum to in every equation, ``b - M low``."""
+        """What the steps of a rounding must sum to in every equation, ``b - M low``."""
         return np.asarray(self.rhs - self.matrix @ self.low)
 
 
@@ -66,7 +66,7 @@ def build_lattice(
     fewest: bool = False,
     given: Units | None = None,
 ) -> Lattice:
-    """Return the lattice of the multiples next to each value, and up to ``beyond`` more on either side.
+    """Return the multiples that a rounding may publish: next to each value, and up to ``beyond`` more.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def build_lattice(
         floor, free = np.where(given == FREE, floor, given), free & (given == FREE)
     movable = free & (table.units == floor) & movable_multiples
     between = free & ((table.units > floor) | (movable & (floor + base <= known.upper)))
-    ahead, surcharge = _priority_costs(goal, base, np.flatnonzero(free), 1 + beyond, fewest)
+    ahead, surcharge = _choose_priority_costs(goal, base, np.flatnonzero(free), 1 + beyond, fewest)
     low, constant = floor.copy(), 0.0
     step_cells, step_costs = [], []
     for k in range(-beyond - 1 if movable.any() else -beyond, beyond + 1):
@@ -119,11 +119,11 @@ def build_lattice(
     )
 
 
-def _priority_costs(
+def _choose_priority_costs(
     goal: RoundingGoal, base: Units, cells: Cells, reach: int, fewest: bool
 ) -> tuple[float, float]:
-    """Return the costs of a unit of the grand total, and of a step beyond the neighbours, that exceed all
-    distance.
+    """Return the costs, in a rounding, of a unit of the grand total and of a step beyond the neighbours
+    that exceed all distance.
     """
     if goal.top is None and not fewest:
         return 0.0, 0.0

@@ -37,7 +37,7 @@ class NearestTable:
 
 
 def find_nearest(points: Lattice, structure: Structure, run: Run) -> NearestTable | None:
-    """Return the cheapest point; None if there is none, which is proven."""
+    """Return the rounded table of least loss that adds up; None if there is none, which is proven."""
     run = run.translated(lambda cost: cost + points.constant)
     base = np.unique(points.base[points.cell])
     rest = points.rest
@@ -71,7 +71,7 @@ def _solve_program(points: Lattice, rest: Units, structure: Structure, run: Run)
     rows.data //= divisor[of_entry]
     rows = csr_array(rows[kept].astype(np.float64))
     even = (rest[kept] // divisor[kept]).astype(np.float64)
-    size, larger = points.cell.size, _scale_exponent(points)
+    size, larger = points.cell.size, _choose_scale_exponent(points)
     cost = np.ldexp(points.cost, larger)
     program = LinearProgram(cost, np.zeros(size), np.ones(size), rows, even, even).in_integers()
     run = run.translated(lambda found: float(np.ldexp(found, -larger)))
@@ -85,8 +85,8 @@ def _solve_program(points: Lattice, rest: Units, structure: Structure, run: Run)
     return _to_table(points, np.rint(solution.x).astype(np.int64), float(np.ldexp(solution.bound, -larger)))
 
 
-def _scale_exponent(points: Lattice) -> int:
-    """Return the power of two that scales costs for solvers with absolute tolerances."""
+def _choose_scale_exponent(points: Lattice) -> int:
+    """Return the exponent of two that scales a rounding's costs for solvers with absolute tolerances."""
     largest = _largest(points)
     if largest == 0.0 or LEAST <= largest < MOST:
         return 0

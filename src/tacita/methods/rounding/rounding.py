@@ -120,12 +120,12 @@ class Rounding:
             )
 
     def model(self, problem: Problem) -> Model:
-        """Return the model: variables, windows, constraints and loss."""
+        """Return the engine's model of the rounding: variables, windows, constraints and loss."""
         everything = np.ones(len(problem.table), dtype=bool)
         return self._build_model(self._make_task(problem, everything, 0)).model
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """Return a rounded table that adds up and, if ``protected``, meets every level of every attacker."""
+        """Return the release of a rounded table that adds up and, if ``protected``, meets all levels."""
         run = start_run(problem, run)
         stripped = problem if self.protected else _drop_levels(problem)
         try:
@@ -137,7 +137,7 @@ class Rounding:
         return self._add_remarks(problem, release, run)
 
     def _add_remarks(self, problem: Problem, release: Release, run: Run) -> Release:
-        """Return the release with remarks on what readers know besides its windows."""
+        """Return the rounded release with remarks on what readers know besides its windows."""
         remarks = []
         if self.base is None and self.protected and len(problem.sensitive):
             remarks.append(CHOSEN)
@@ -157,18 +157,18 @@ class Rounding:
         return replace(release, outcome=replace(outcome, remarks=(*outcome.remarks, *remarks)))
 
     def loss(self, problem: Problem, release: Release) -> float:
-        """Return the distance of the shown numbers from the true ones, or the goal that takes its place."""
+        """Return the loss of a rounding: its distance from the true numbers, or the goal instead of it."""
         return self._goal(problem).total(shown_changes(problem, release))
 
     def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
-        """Return the part of every cell (or of each of some ``cells``) in the loss where that is a sum."""
+        """Return the part of every cell (or of each of some ``cells``) in a rounding's loss, if a sum."""
         return self._goal(problem).of(np.arange(len(problem.table)), shown_changes(problem, release, cells))
 
     def _goal(self, problem: Problem) -> RoundingGoal:
         return parse_goal(problem, self.objective, self.power, self.weight, self.margins)
 
     def add_to_model(self, builder: ModelBuilder, cells: Mask) -> None:
-        """Add the method for some cells of a mixture, which sums losses and meets all levels."""
+        """Add the rounding of some cells of a mixture to a model, which sums losses and meets levels."""
         if self.objective == "mean":
             raise InputError(
                 "option 'objective': 'mean' comes before all distance, which a part of a mixture cannot",
@@ -208,7 +208,7 @@ class Rounding:
         return replace(release, outcome=outcome)
 
     def _round_to_nearest(self, task: RoundingTask, run: Run) -> Release:
-        """Return the cheapest table of multiples, where nothing is sensitive."""
+        """Return the release of the cheapest rounded table, where nothing is sensitive."""
         problem = task.problem
         refuse_published_secrets(problem, task.radius == 0)
         found = find_nearest(task.points, problem.table.structure, run)
@@ -224,8 +224,8 @@ class Rounding:
             assumption=ASSUMED if task.reader_remarks() else "",
         )
 
-    def _nearest_alone(self, problem: Problem) -> Mask | None:
-        """Return the cells in no sum, which are published as their nearest multiple, as every reader knows;
+    def _find_nearest_alone(self, problem: Problem) -> Mask | None:
+        """Return the cells in no sum, which are rounded to their nearest multiple, as every reader knows;
         None where there are none, or where options rule that out.
         """
         goal, alone = self._goal(problem), np.ones(len(problem.table), dtype=bool)
@@ -241,7 +241,10 @@ class Rounding:
 
     def _make_task(self, problem: Problem, cells: Mask, beyond: int) -> RoundingTask:
         readers = ReaderKnowledge(
-            self.multiples == "exact", self.multiples == "move", self.strict, self._nearest_alone(problem)
+            self.multiples == "exact",
+            self.multiples == "move",
+            self.strict,
+            self._find_nearest_alone(problem),
         )
         base = choose_bases(problem, self.base, cells, readers)
         if self.protected and not beyond:
@@ -262,7 +265,7 @@ class Rounding:
 
 
 def _drop_levels(problem: Problem) -> Problem:
-    """Return the problem with nothing sensitive."""
+    """Return the problem of a rounding that need not protect: the same with nothing sensitive."""
     return Problem(
         problem.table,
         Levels.none(len(problem.table)),

@@ -68,7 +68,7 @@ class RoundingTask:
 
     @cached_property
     def _own(self) -> Lattice:
-        """The lattice without subtotals."""
+        """The lattice of multiples that the rounding may publish, without subtotals."""
         return build_lattice(
             self.problem,
             self.base,
@@ -82,8 +82,8 @@ class RoundingTask:
 
     @cached_property
     def _fixed_values(self) -> Units | None:
-        """Given values, and the multiples of cells that are published as their nearest multiple; ``FREE`` for
-        the others and where two multiples are equally near. None: no value is fixed.
+        """Values that the rounding has fixed: given ones, and nearest multiples that readers expect;
+        ``FREE`` for the others and where two multiples are equally near. None: no value is fixed.
         """
         if self.readers.nearest is None:
             return self.given
@@ -95,12 +95,12 @@ class RoundingTask:
 
     @cached_property
     def points(self) -> Lattice:
-        """The lattice with subtotals."""
+        """The lattice of multiples that the rounding may publish, with subtotals."""
         return add_subtotals(self._own, self.problem.table, self.groups)
 
     @cached_property
     def radius(self) -> Units:
-        """The announced radius: the same for all cells of a base, whether they need it or not."""
+        """The radius that the rounding announces: the same for all cells of a base, needed or not."""
         table = self.problem.table
         reach = self.readers.reach(self.base, table.unit) + self.beyond * self.base
         if self.readers.nearest is not None:
@@ -115,11 +115,11 @@ class RoundingTask:
 
     @property
     def is_lexicographic(self) -> bool:
-        """Whether something counts before all distance, so that costs of a search are not losses."""
+        """Whether something counts before a rounding's distance, so that search costs are not losses."""
         return self.fewest or self.goal.top is not None
 
     def add_to_model(self, builder: ModelBuilder) -> None:
-        """Add the variables, windows and rows of the task to a model."""
+        """Add the variables, windows and rows of the rounding task to a model."""
         for remark in self.reader_remarks():
             builder.add_remark(remark, ASSUMED)
         if self.at_most is not None:
@@ -134,7 +134,7 @@ class RoundingTask:
             self._add_subtotal(builder, taken, group)
 
     def _add_counted(self, builder: ModelBuilder, at_most: int) -> None:
-        """Add the task where only some cells are rounded.
+        """Add the rounding task to a model where only some cells are rounded.
 
         Readers see from a number that is no multiple of its base that it was not rounded. So its window has
         no width unless one of two binary variables, up or down, opens it; multiples have theirs in any case.
@@ -158,13 +158,13 @@ class RoundingTask:
         builder.limit_sum(np.concatenate([taken for taken, _ in choices]), -np.inf, at_most)
 
     def _may_become(self, at: Cells, value: Units) -> Mask:
-        """Return whether cells may be published as ``value``."""
+        """Return whether the rounding may publish each of these cells as ``value``."""
         if self._fixed_values is None:
             return np.ones(at.size, dtype=bool)
         return np.asarray((self._fixed_values[at] == FREE) | (self._fixed_values[at] == value))
 
     def _add_subtotal(self, builder: ModelBuilder, taken: Cells, group: Subtotal) -> None:
-        """Add the rows that leave two values for a subtotal."""
+        """Add the rows to a model that leave the rounding two values for a subtotal."""
         if not self.cells[group.cells].all():
             raise InputError(
                 f"subtotal ({group.name}) adds up cells that are not rounded", remedy="leave them out"
@@ -177,7 +177,7 @@ class RoundingTask:
         builder.add_known_sum(self._known_sum(group))
 
     def outcome(self, value: Units, proven: bool, bound: float, seconds: float) -> Outcome:
-        """Return loss, bound and remarks, such as on cells that went beyond their neighbours."""
+        """Return a rounding's loss, bound and remarks, such as on cells beyond their neighbours."""
         loss = self.goal.total(value - self.problem.table.units)
         if proven:
             bound = loss
@@ -190,7 +190,7 @@ class RoundingTask:
 
     @property
     def _loss_bound(self) -> float:
-        """A lower bound on the loss: every cell at its cheapest multiple."""
+        """A lower bound on the loss of the rounding: every cell at its cheapest multiple."""
         if (top := self.goal.top) is not None:
             above = int(self.problem.table.units[top] % self.base[top]) if self.radius[top] else 0
             return min(above, int(self.base[top]) - above) / self.goal.one / self.goal.inner
@@ -199,14 +199,14 @@ class RoundingTask:
         return free.constant + float(np.minimum(free.cost, 0.0).sum())
 
     def reader_remarks(self) -> tuple[str, ...]:
-        """Return remarks on what readers know beyond the windows."""
+        """Return remarks on what readers of the rounding know beyond the windows."""
         readers = self.readers
         closed = not (readers.strict or readers.movable_multiples) and bool(self.radius.any())
         exact = readers.exact_multiples and not self.beyond and bool(self.radius.any())
         return (CLOSED,) * closed + (EXACT,) * exact
 
     def known_sums(self) -> list[KnownSum]:
-        """Return the sums that readers know to within a base if they know the subtotals."""
+        """Return the sums that readers of a rounding know to within a base if they know its subtotals."""
         return [self._known_sum(group) for group in self.groups]
 
     def _known_sum(self, group: Subtotal) -> KnownSum:
@@ -230,7 +230,7 @@ class RoundingTask:
         )
 
     def explain_infeasible(self, run: Run) -> InfeasibleError:
-        """Return the error for a table of multiples that is proven not to exist."""
+        """Return the error for a rounded table that is proven not to exist."""
         table = self.problem.table
         how = "no table of multiples next to the values"
         if self.beyond:
@@ -263,7 +263,7 @@ class RoundingTask:
         )
 
     def explain_without_levels(self, run: Run) -> InfeasibleError | None:
-        """Return the same error if the table does not exist even without levels; None if it does."""
+        """Return the error for a rounded table that does not exist even without levels, or None."""
         try:
             none = find_nearest(self.points, self.problem.table.structure, run) is None
         except StoppedError:

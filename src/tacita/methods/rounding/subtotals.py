@@ -44,7 +44,7 @@ Sums = Sequence[Mapping[str, Sequence[str] | Sequence[Sequence[str]]]]
 
 
 def format_subtotals(sums: Sums) -> str:
-    """Return groups in the written form of the option."""
+    """Return the subtotals that rounding keeps, in the written form of the option."""
     phrases = []
     for group in [sums] if isinstance(sums, Mapping) else sums:
         pieces = []
@@ -65,7 +65,7 @@ class Subtotal:
 
 
 def parse_subtotals(table: Table, text: str) -> tuple[Subtotal, ...]:
-    """Return the groups of an option; sums of a single cell are no groups."""
+    """Return the subtotals that an option of rounding names; sums of a single cell are none."""
     structure = table.structure
     if not structure.dimensions:
         raise InputError("option 'subtotals' names codes, and this table has none", remedy="leave it out")
@@ -120,7 +120,7 @@ def _parse_groups(structure: Structure, phrase: str) -> list[Subtotal]:
 
 
 def find_neighbours(table: Table, base: Units, group: Subtotal) -> tuple[int, int]:
-    """Return the multiple at or below a subtotal, and its base, 0 where the subtotal is a multiple itself."""
+    """Return the multiple at or below a subtotal to round, and its base, 0 where it is a multiple."""
     bases = np.unique(base[group.cells])
     if bases.size > 1:
         raise InputError(
@@ -132,7 +132,7 @@ def find_neighbours(table: Table, base: Units, group: Subtotal) -> tuple[int, in
 
 
 def add_subtotals(points: Lattice, table: Table, groups: Sequence[Subtotal]) -> Lattice:
-    """Return the lattice with a cell for every group."""
+    """Return the lattice of a rounding with a cell for every subtotal."""
     from scipy.sparse import csr_array, eye_array, hstack, vstack
 
     if not groups:
@@ -164,8 +164,8 @@ def add_subtotals(points: Lattice, table: Table, groups: Sequence[Subtotal]) -> 
 
 
 def _find_places(rows: csr_array, sums: csr_array, sizes: Cells) -> csr_array:
-    """Return for each group one equation that contains all its cells with one sign, and that sign: of the
-    smallest group around it, or else the first of the table.
+    """Return for each subtotal of a rounding one equation that contains all its cells with one sign, and
+    that sign: of the smallest group around it, or else the first of the table.
     """
     from scipy.sparse import coo_array, csr_array
 
@@ -183,7 +183,7 @@ def _find_places(rows: csr_array, sums: csr_array, sizes: Cells) -> csr_array:
 def find_smallest_conflict(
     groups: Sequence[Subtotal], works: Callable[[Sequence[Subtotal]], bool]
 ) -> tuple[Subtotal, ...]:
-    """Return groups that are infeasible together though without any one of them the others are not.
+    """Return subtotals that no rounding keeps together, though without any one of them it keeps the others.
 
     Groups are removed by halves first, which takes few tests where few of them conflict.
     """

@@ -79,7 +79,7 @@ class _Routes:
         self._negligible = NEGLIGIBLE * float(least)
 
     def find_cells(self, attacker: int, cell: int, sign: int, level: int, hidden: Mask) -> Mask | None:
-        """Return the cells that carry a level, or None if none can."""
+        """Return which cells to suppress so that a flow meets a level, or None if none can."""
         if sign != SLIDING:
             return self._find_flow(attacker, cell, sign, level, hidden)
         for share in SHARES:

@@ -26,13 +26,13 @@ STREAM = 2
 
 
 def check_cost_noise(noise: float) -> None:
-    """Raise an error for a share that is negative or no number."""
+    """Raise an error for a noise on the costs of suppression that is negative or no number."""
     if not 0 <= noise < np.inf:
         raise InputError(f"option 'cost_noise' is {noise:g}", remedy="give a share of 0 or more, such as 0.5")
 
 
 def secret_factors(cells: int, noise: float, seed: int) -> Floats:
-    """Return a factor for the cost of every cell, all 1 without noise."""
+    """Return a secret factor for the suppression cost of every cell, all 1 without noise."""
     if not noise:
         return np.ones(cells)
     drawn = np.random.default_rng([seed, STREAM]).uniform(0.0, np.log1p(noise), cells)
@@ -40,7 +40,7 @@ def secret_factors(cells: int, noise: float, seed: int) -> Floats:
 
 
 def report_in_true_costs(release: Release, loss: float, noise: float, seed: int) -> Release:
-    """Return the release with its loss in true costs, and a remark on the secret factors."""
+    """Return the suppressed release with its loss in true costs, and a remark on the secret factors."""
     outcome = release.outcome
     if not noise or outcome is None:
         return release

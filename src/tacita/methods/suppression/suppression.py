@@ -109,7 +109,7 @@ class Suppression:
         check_cost_noise(self.cost_noise)
 
     def model(self, problem: Problem) -> Model:
-        """Return the model: variables, windows, constraints and loss."""
+        """Return the engine's model of the suppression: variables, windows, constraints and loss."""
         from scipy.sparse import csr_array
 
         n = len(problem.table)
@@ -134,14 +134,14 @@ class Suppression:
 
     @property
     def has_conditional_levels(self) -> bool:
-        """Whether hidden cells that are not sensitive have levels too."""
+        """Whether suppressed cells that are not sensitive have levels too."""
         others = (self.conditional_upper, self.conditional_lower, self.conditional_sliding)
         return self.conditional is not None or any(level is not None for level in others)
 
     def protect(
         self, problem: Problem, run: Run | None = None, start: Release | CellList | None = None
     ) -> Release:
-        """Return the pattern of least cost that protects every sensitive cell against every attacker.
+        """Return the release of least suppression cost that protects sensitive cells against all attackers.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Suppression:
         model = replace(model, cost=model.cost * secret_factors(model.size, self.cost_noise, run.seed))
         if self.search != "optimal":
             return self._solve_by_heuristic(model, start, run)
-        first = None if start is None else complete_pattern(model, _pattern(problem, start), run)
+        first = None if start is None else complete_pattern(model, _read_pattern(problem, start), run)
         # Cells that conditional levels keep published may be why there is no protected pattern.
         hideable = np.maximum(model.upper, self._may_be_hidden(problem))
         solution = _solve(model, run, first, replace(model, upper=hideable))
@@ -162,11 +162,11 @@ class Suppression:
         return self._make_release(problem, hidden, solution.status, solution.bound, run)
 
     def loss(self, problem: Problem, release: Release) -> float:
-        """Return the cost of all cells whose value a release does not give exactly."""
+        """Return the suppression cost of all cells whose value a release does not give exactly."""
         return float(self.cell_losses(problem, release).sum())
 
     def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
-        """Return the part of every cell (or of each of some ``cells``) in the loss."""
+        """Return the suppression cost of every cell that a release does not give exactly, else 0."""
         return np.where(inexact_cells(problem, release), problem.cost, 0.0)
 
     def _make_release(
@@ -185,9 +185,9 @@ class Suppression:
         return report_in_true_costs(release, loss, self.cost_noise, run.seed)
 
     def _solve_by_heuristic(self, model: Model, start: Release | CellList | None, run: Run) -> Release:
-        """Return the pattern of Cox's heuristic, completed where it does not protect."""
+        """Return the release of Cox's suppression heuristic, completed where it does not protect."""
         problem, forced = model.problem, model.lower > 0
-        first = forced if start is None else forced | (_pattern(problem, start) & (model.upper > 0))
+        first = forced if start is None else forced | (_read_pattern(problem, start) & (model.upper > 0))
         hidden = suppress_one_by_one(model, first, self.search == "network-apart", run)
         for _ in range(MOST_ROUNDS):
             missing = find_unmet(model, hidden.astype(np.float64), problem.table.unit, run)
@@ -207,7 +207,7 @@ class Suppression:
         return self._make_release(problem, hidden, Status.FEASIBLE, float(model.cost[forced].sum()), run)
 
     def _may_be_hidden(self, problem: Problem) -> Mask:
-        """Return the cells that may be suppressed. Cells with a known value never are: suppression would not
+        """Return which cells may be suppressed. Cells with a known value never are: suppression would not
         add uncertainty.
         """
         up, down = find_room(problem, OUTSIDER)
@@ -215,7 +215,7 @@ class Suppression:
         return allowed if self.margins else allowed & ~problem.table.structure.is_total
 
     def _with_conditional_levels(self, model: Model) -> Model:
-        """Return the model with levels for cells that are hidden though not sensitive.
+        """Return the suppression model with levels for cells that are hidden though not sensitive.
 
         A cell that could not meet its level even if everything else were hidden stays published.
         """
@@ -225,7 +225,7 @@ class Suppression:
         up, down = find_room(problem, OUTSIDER)
         published, requirements = np.zeros(len(table), dtype=bool), [model.requirements]
         for (sign, level), farthest in zip(
-            self._conditional_levels(problem), (up, down, up + down), strict=True
+            self._read_conditional_levels(problem), (up, down, up + down), strict=True
         ):
             conditional = may_be_hidden & (level > 0)
             published |= conditional & (stuck | (level > farthest))
@@ -243,8 +243,8 @@ class Suppression:
             model, upper=np.where(published, 0.0, model.upper), requirements=Requirements.join(requirements)
         )
 
-    def _conditional_levels(self, problem: Problem) -> tuple[tuple[int, Units], ...]:
-        """Return the conditional levels of all cells in units: upper, lower and sliding."""
+    def _read_conditional_levels(self, problem: Problem) -> tuple[tuple[int, Units], ...]:
+        """Return the conditional levels of suppressed cells in units: upper, lower and sliding."""
         table, percent = problem.table, self.conditional
         if percent is not None and not 0 < percent < np.inf:
             raise InputError(f"option 'conditional' must be a percentage above zero, not {percent}")
@@ -266,8 +266,8 @@ class Suppression:
 
 
 def complete_pattern(model: Model, hidden: Mask, run: Run, clean: bool = True) -> Floats | None:
-    """Return a protected pattern that contains ``hidden``, as a point of a suppression model; None if there
-    is none or the time is over. ``clean`` removes cells that it does not need.
+    """Return a protected suppression pattern that contains ``hidden``, as a point of the model; None if
+    there is none or the time is over. ``clean`` removes cells that it does not need.
     """
     presolved, requirements = PresolvedTable.of(model), model.requirements
     requirements = requirements[presolved.position[requirements.cell] >= 0]
@@ -289,8 +289,8 @@ def complete_pattern(model: Model, hidden: Mask, run: Run, clean: bool = True) -
 
 
 def _solve(model: Model, run: Run, start: Floats | None, explained: Model) -> Solution:
-    """Return the least pattern that also protects against attackers who know that cells are integers; where
-    there is none, the error names a conflict in the model ``explained``.
+    """Return the least suppression pattern that also protects against attackers who know that cells are
+    integers; where there is none, the error names a conflict in the model ``explained``.
     """
     table, grown, missing = model.problem.table, model, model.requirements[:0]
     only_integer = table.integer and Network.of(table.equations.matrix.tocsc()) is None
@@ -321,7 +321,7 @@ def _solve(model: Model, run: Run, start: Floats | None, explained: Model) -> So
 
 
 def _exclude_pattern(model: Model, x: Floats) -> Model:
-    """Return the model without a pattern and its subsets: one more cell must be hidden."""
+    """Return the suppression model without a pattern and its subsets: one more cell must be hidden."""
     from scipy.sparse import csr_array, vstack
 
     others = ((x < 0.5) & (model.upper > 0)).astype(np.float64)
@@ -333,8 +333,8 @@ def _exclude_pattern(model: Model, x: Floats) -> Model:
     )
 
 
-def _pattern(problem: Problem, start: Release | CellList) -> Mask:
-    """Return the cells that a start does not publish."""
+def _read_pattern(problem: Problem, start: Release | CellList) -> Mask:
+    """Return which cells the release or list that a suppression starts from does not publish."""
     if isinstance(start, Release):
         if not start.structure.same_cells(problem.table.structure):
             raise InputError(

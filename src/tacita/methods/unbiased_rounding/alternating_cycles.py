@@ -70,7 +70,7 @@ class CycleWalk(NamedTuple):
 
 
 def list_entries(walk: CycleWalk, tail: Nodes, head: Nodes, base: int) -> int:
-    """Write ``end`` and the lists of entries; return a node where residues do not balance, or NONE."""
+    """Write the arcs of an unbiased rounding's walk; return a node with unbalanced residues, or NONE."""
     balance = np.zeros_like(walk.stop)
     for arc in range(tail.size):
         walk.end[2 * arc], walk.end[2 * arc + 1] = head[arc], tail[arc]
@@ -94,7 +94,7 @@ def list_entries(walk: CycleWalk, tail: Nodes, head: Nodes, base: int) -> int:
 
 
 def follow_cycles(walk: CycleWalk, base: int, coins: Units, rises: Units, falls: Units) -> tuple[int, bool]:
-    """Close arcs, a cycle per coin; return how many coins were used, and whether no arc is open any more.
+    """Round arcs without bias, a cycle per coin; return how many coins were used, and whether all are done.
 
     ``rises`` and ``falls``, unless they are empty, receive both steps of each cycle. A coin beyond the last
     multiple of the number of outcomes is discarded, so that these are equally likely.
@@ -164,13 +164,13 @@ def follow_cycles(walk: CycleWalk, base: int, coins: Units, rises: Units, falls:
 
 
 def make_coins(seed: int) -> Coins:
-    """Return the coins of a seed, the same on every machine and in every version."""
+    """Return a function that draws random integers for roundings by a seed, the same on every machine."""
     bits = np.random.PCG64(seed)
     return lambda count: (bits.random_raw(count) >> np.uint64(1)).astype(np.int64)
 
 
 def start_walk(network: Network, residue: Units, base: int, compile_it: bool) -> CycleWalk:
-    """Return the state before the first cycle."""
+    """Return the state of an unbiased rounding before its first cycle."""
     nodes, open_entries = network.n_nodes, 2 * int(np.count_nonzero(residue))
     walk = CycleWalk(
         residue=residue.copy(),
@@ -193,8 +193,8 @@ def start_walk(network: Network, residue: Units, base: int, compile_it: bool) ->
 
 
 def draw_rounded_up(network: Network, residue: Units, base: int, coins: Coins, run: Run) -> Mask:
-    """Return which arcs are rounded up, each with probability ``rho / B``, so that flows still balance; arcs
-    of residue 0 do not change.
+    """Return which arcs an unbiased rounding rounds up, each with probability ``rho / B``, so that flows
+    still balance; arcs of residue 0 do not change.
 
     Raises
     ------

@@ -44,14 +44,14 @@ class TwoTrees:
 
     @classmethod
     def of(cls, structure: Structure) -> TwoTrees | None:
-        """Return the largest such part, over the dimension that one tree sums first and the other last.
+        """Return the largest two trees for unbiased rounding, over dimensions summed first and last.
 
         None if some total is no sum of inner cells, or several independent ones, as in linked tables.
         """
         equations, inner = structure.equations, ~structure.is_total
         if not _sums_hold(equations, inner):
             return None
-        label, best = _summed_dimensions(structure), None
+        label, best = _find_summed_dimensions(structure), None
         every = np.unique(label).tolist()
         for crossed in every:
             others = tuple(other for other in every if other != crossed)
@@ -83,8 +83,8 @@ class TwoTrees:
 
 
 def complete_totals(equations: Equations, known: Mask, value: Units) -> tuple[Units, Mask]:
-    """Return the values with those of totals of known cells, the least where there are several; and which
-    cells are known then.
+    """Return values of an unbiased rounding with those of totals of known cells, the least where there are
+    several; and which cells are known then.
     """
     value, known = np.where(known, value, 0), known.copy()
     total, length = _find_totals(equations), np.diff(equations.starts)
@@ -101,14 +101,14 @@ def complete_totals(equations: Equations, known: Mask, value: Units) -> tuple[Un
 
 
 def _sums_hold(equations: Equations, inner: Mask) -> bool:
-    """Return whether all equations follow from the sums of inner cells, tested with random values."""
+    """Return whether all equations of a table to round follow from sums of inner cells, tried at random."""
     random = np.random.default_rng(0).integers(0, PROBE, inner.size) * inner
     value, known = complete_totals(equations, inner, random)
     return bool(known.all()) and not equations.residuals(value).any()
 
 
-def _summed_dimensions(structure: Structure) -> Cells:
-    """Return per equation the dimension that it sums over; 0 where there are no dimensions."""
+def _find_summed_dimensions(structure: Structure) -> Cells:
+    """Return per equation of a table to round the dimension that it sums over; 0 if there are none."""
     equations = structure.equations
     if not structure.dimensions:
         return np.zeros(len(equations), dtype=np.int64)
@@ -117,7 +117,7 @@ def _summed_dimensions(structure: Structure) -> Cells:
 
 
 def _build_tree(equations: Equations, inner: Mask, label: Cells, order: Iterable[int], way: int) -> Cells:
-    """Return per cell of the tree the total above it, or the number of cells at a root; NONE outside of it.
+    """Return per cell of a tree for unbiased rounding the total above it, cell count at a root, or NONE.
 
     Dimensions are summed in order. An equation joins the tree when its parts are all roots and its total is
     not in the tree; where two have a part in common, the first (``way`` 1) or the last does.
@@ -143,7 +143,7 @@ def _build_tree(equations: Equations, inner: Mask, label: Cells, order: Iterable
 
 
 def _find_totals(equations: Equations) -> Cells:
-    """Return per equation its total, or NONE where it is not one total and its parts."""
+    """Return per equation of a table to round its total, or NONE where it is not one total and parts."""
     coefficients = equations.coefficients
     below = np.bincount(equations.row_of_entry, coefficients < 0, len(equations))
     plain = np.bincount(equations.row_of_entry, np.abs(coefficients) == 1, len(equations))

@@ -81,11 +81,11 @@ class UnbiasedRounding:
     protected: bool = option(True, "refuse a draw that misses a protection level; no: only round")
 
     def loss(self, problem: Problem, release: Release) -> float:
-        """Return ``sum |v - a|`` over all cells."""
+        """Return the loss of an unbiased rounding, ``sum |v - a|`` over all cells."""
         return float(np.abs(shown_changes(problem, release)).sum() / 10.0**problem.table.decimals)
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """Return a rounded table drawn with the seed of the run; its loss is ``sum |v - a|``.
+        """Return an unbiased rounding drawn with the seed of the run; its loss is ``sum |v - a|``.
 
         Raises
         ------
@@ -99,7 +99,7 @@ class UnbiasedRounding:
         residue = table.units % base
         network, trees = self._choose_network(table, base)
         n_parts = np.ones(len(table), dtype=np.int64) if trees is None else trees.n_parts
-        radius = _radius(problem, base, residue, n_parts, self.strict)
+        radius = _choose_radius(problem, base, residue, n_parts, self.strict)
         coins = make_coins(run.seed)
         floor = table.units - residue
         if network is not None:
@@ -149,7 +149,7 @@ class UnbiasedRounding:
         return one
 
     def _choose_network(self, table: Table, base: int) -> tuple[Network | None, TwoTrees | None]:
-        """Return the network of the draw: the table, or a part of it; none where cells are independent."""
+        """Return the network of the unbiased draw: the table, or a part of it; none if not additive."""
         if not self.additive:
             return None, None
         if (wrong := np.flatnonzero(table.equations.rhs % base)).size:
@@ -208,8 +208,8 @@ class UnbiasedRounding:
         return tuple(remarks)
 
 
-def _radius(problem: Problem, base: int, residue: Units, n_parts: Units, strict: bool) -> Units:
-    """Return the announced radius per cell, in units: it depends on base and structure, not on values."""
+def _choose_radius(problem: Problem, base: int, residue: Units, n_parts: Units, strict: bool) -> Units:
+    """Return the radius that an unbiased rounding announces per cell, in units, not depending on values."""
     table = problem.table
     if (wrong := np.flatnonzero(problem.must_publish & ((residue > 0) | (n_parts > 1)))).size:
         raise InfeasibleError(
@@ -235,7 +235,7 @@ def _radius(problem: Problem, base: int, residue: Units, n_parts: Units, strict:
 
 
 def _draw_independently(residue: Units, base: int, coins: Coins) -> Mask:
-    """Return which cells go up: each with probability ``residue / base``, independently of the others."""
+    """Return which cells an unbiased rounding takes up, each alone with probability ``residue / base``."""
     coin = coins(residue.size)
     while (again := np.flatnonzero(coin >= MOST // base * base)).size:
         coin[again] = coins(again.size)
@@ -243,9 +243,9 @@ def _draw_independently(residue: Units, base: int, coins: Coins) -> Mask:
 
 
 def _find_sure_base(problem: Problem, least: int, strict: bool) -> int | None:
-    """Return the first round number of steps from ``least`` on with ``a - floor >= LPL``, ``floor + B - a >=
-    UPL`` (each a step more where windows are strict) in every sensitive cell: its window contains its levels
-    whether it goes up or down. None if even a base beyond all values does not.
+    """Return the first round base of an unbiased rounding from ``least`` on with ``a - floor >= LPL``,
+    ``floor + B - a >= UPL`` (each a step more where windows are strict) in every sensitive cell: its window
+    contains its levels whether it goes up or down. None if even a base beyond all values does not.
     """
     table, needs = problem.table, list(problem.requirements())
     most = max(least, int(np.abs(table.units).max(initial=0)) + largest_level(problem))

@@ -61,14 +61,14 @@ class _Scales:
 
 
 def solve_by_cones(program: ConvexProgram, quadratic: bool, run: Run) -> PrimalDualPoint:
-    """Return the adjustment of least loss in the norm of the program."""
+    """Return the adjustment of least loss, with dual values, solved by Clarabel as a cone program."""
     import clarabel
     from scipy.sparse import csc_array, diags_array
 
     scales, n = _scales(program), program.lower.size
-    blocks = [_equation_block(program, scales), _bound_block(program, scales)]
+    blocks = [_build_equation_block(program, scales), _build_bound_block(program, scales)]
     squares = quadratic and program.norm == "l2"
-    tops, cost, cone = (0, np.zeros(0), None) if squares else _cone_block(program, scales)
+    tops, cost, cone = (0, np.zeros(0), None) if squares else _build_cone_block(program, scales)
     blocks += [] if cone is None else [cone]
     rows, rhs = _stack(blocks, n + tops)
     curve = np.append(2.0 * (program.weight > 0.0), np.zeros(tops)) if squares else np.zeros(n + tops)
@@ -98,7 +98,7 @@ def _scales(program: ConvexProgram) -> _Scales:
     return _Scales(cell, 1.0 / largest, forced**2 if program.norm == "l2" else forced)
 
 
-def _equation_block(program: ConvexProgram, scales: _Scales) -> _Block:
+def _build_equation_block(program: ConvexProgram, scales: _Scales) -> _Block:
     import clarabel
     from scipy.sparse import csr_array, diags_array
 
@@ -106,7 +106,7 @@ def _equation_block(program: ConvexProgram, scales: _Scales) -> _Block:
     return _Block(csr_array(rows), np.zeros(program.equations), [clarabel.ZeroConeT(program.equations)])
 
 
-def _bound_block(program: ConvexProgram, scales: _Scales) -> _Block:
+def _build_bound_block(program: ConvexProgram, scales: _Scales) -> _Block:
     import clarabel
     from scipy.sparse import vstack
 
@@ -124,8 +124,8 @@ def _bound_block(program: ConvexProgram, scales: _Scales) -> _Block:
     )
 
 
-def _cone_block(program: ConvexProgram, scales: _Scales) -> tuple[int, Floats, _Block]:
-    """Return the number of variables ``t``, their costs, and the cones that contain ``t`` and ``s``."""
+def _build_cone_block(program: ConvexProgram, scales: _Scales) -> tuple[int, Floats, _Block]:
+    """Return the number of variables ``t`` of an adjustment's loss, their costs, and cones of ``t, s``."""
     import clarabel
     from scipy.sparse import block_array, csr_array
 
@@ -182,7 +182,7 @@ def _make_settings(run: Run) -> Any:
 def _verify(
     program: ConvexProgram, status: str, x: Floats, duals: Floats, iterations: int, run: Run
 ) -> PrimalDualPoint:
-    """Return Clarabel's point as an adjustment, if it is proven to be one of least loss."""
+    """Return Clarabel's point as an adjustment, if dual values prove its loss least; else raise."""
     if status in ("MaxTime", "CallbackTerminated"):
         raise out_of_time()
     if "PrimalInfeasible" in status and program.proves_infeasible(duals):

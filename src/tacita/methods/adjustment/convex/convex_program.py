@@ -43,7 +43,7 @@ MARGIN = 1e-9
 
 
 def infeasible() -> InfeasibleError:
-    """Return the error for a task without an adjustment."""
+    """Return the error for a task for which no adjustment stays within the capacities."""
     return InfeasibleError(
         "no adjustment stays within the capacities", remedy="widen them, or free more totals"
     )
@@ -85,7 +85,7 @@ class ConvexProgram:
 
     @classmethod
     def of(cls, task: AdjustmentTask) -> ConvexProgram:
-        """Return the program of a task whose directions are given."""
+        """Return the convex program of an adjustment task whose directions are given."""
         lower, upper, weight = _to_values(task.lower, task.one), _to_values(task.upper, task.one), task.weight
         by_cell = task.matrix.astype(np.float64).T.tocsr()
         if task.side is not None and task.side.least.size:
@@ -105,19 +105,19 @@ class ConvexProgram:
 
     @cached_property
     def least_change(self) -> Floats:
-        """The change nearest to 0 within the bounds."""
+        """The change of each cell that is nearest to 0 within the bounds of the adjustment."""
         return np.asarray(np.clip(0.0, self.lower, self.upper))
 
     def dual_slopes(self, duals: Floats) -> Floats:
-        """Return ``M' y``."""
+        """Return per cell the slope ``M' y`` that dual values of the equations give to its adjustment."""
         return np.asarray(self.by_cell @ duals)
 
     def residual(self, x: Floats) -> Floats:
-        """Return ``M x``."""
+        """Return ``M x`` per equation: by how much the changes of an adjustment violate it."""
         return np.asarray(self.by_cell.T @ x)
 
     def relative_residual(self, x: Floats) -> float:
-        """Return the largest ``|M x|``, relative to the changes ``|M| |x|`` in its equation.
+        """Return an adjustment's largest ``|M x|``, relative to the changes ``|M| |x|`` in its equation.
 
         Equations in which almost nothing changes are measured by a millionth of the largest change.
         """
@@ -128,11 +128,11 @@ class ConvexProgram:
 
     @cached_property
     def sizes(self) -> csr_array:
-        """``|M'|``."""
+        """The absolute coefficients ``|M'|`` of the adjustment's equations, a row per cell."""
         return abs(self.by_cell)
 
     def losses(self, x: Floats) -> Floats:
-        """Return ``w phi(x)`` per cell: their sum is the loss, for ``linf`` their maximum."""
+        """Return ``w phi(x)`` per adjusted cell: their sum is the loss, for ``linf`` their maximum."""
         return cell_losses(self.norm, self.delta, self.weight, np.abs(x))
 
     def loss(self, x: Floats) -> float:
@@ -140,7 +140,7 @@ class ConvexProgram:
         return float(losses.max(initial=0.0) if self.norm == "linf" else losses.sum())
 
     def proves_gap(self, x: Floats, duals: Floats, gap: float) -> bool:
-        """Return whether dual values prove the loss of ``x`` to be optimal up to a relative gap.
+        """Return whether dual values prove the loss of an adjustment ``x`` optimal up to a relative gap.
 
         Gaps that are rounding errors beside the cost of the largest change at the largest weight count as 0.
         """
@@ -150,30 +150,30 @@ class ConvexProgram:
         return value - self.bound(x, duals) <= max(gap * value, MARGIN * most)
 
     def bound(self, x: Floats, duals: Floats) -> float:
-        """Return a lower bound on the loss of every adjustment; ``x`` is one of them."""
+        """Return a lower bound on the loss of every adjustment, by dual values and one of them, ``x``."""
         return max(self.loss(self.least_change), self.lagrangian_bound(x, duals))
 
     def lagrangian_bound(self, x: Floats, duals: Floats) -> float:
-        """Return the lower bound by dual values; ``-inf`` if the slope of an unbounded cell is not 0."""
-        duals = self._valid_duals(duals)
+        """Return the bound on adjustment losses by dual values; ``-inf`` if unbounded along a slope."""
+        duals = self._drop_invalid_duals(duals)
         slope, value = self.dual_slopes(duals), self.loss(x)
-        reach = self._reach(value)
+        reach = self._limit_by_loss(value)
         lower = np.where(np.isinf(self.lower), -reach, self.lower)
         upper = np.where(np.isinf(self.upper), reach, self.upper)
         if _is_unbounded(slope, lower, upper):
-            lower, upper = _implied_bounds(self.by_cell, lower, upper)
+            lower, upper = _imply_bounds(self.by_cell, lower, upper)
             if _is_unbounded(slope, lower, upper):
                 return -np.inf
         if self.norm == "linf":
-            return min(value, self._linf_bound(slope, lower, upper, value))
+            return min(value, self._bound_linf(slope, lower, upper, value))
         best = self._minimise_lagrangian(slope, lower, upper)
         saved = self.losses(x) - self.losses(best) - slope * (x - best)
         left = float((duals * self.residual(x)).sum())
         return min(value, value - float(np.maximum(saved, 0.0).sum()) - left)
 
     def proves_infeasible(self, duals: Floats) -> bool:
-        """Return whether dual values prove that there is no adjustment."""
-        duals = self._valid_duals(duals)
+        """Return whether dual values prove that no adjustment lies within the bounds."""
+        duals = self._drop_invalid_duals(duals)
         slope = self.dual_slopes(duals)
         noise = ROUNDING * np.asarray(self.sizes @ np.abs(duals))
         slope[np.abs(slope) <= noise] = 0.0
@@ -182,8 +182,8 @@ class ConvexProgram:
             return False
         return float(most.sum()) < -MARGIN * float(np.abs(most).sum())
 
-    def _valid_duals(self, duals: Floats) -> Floats:
-        """Return the dual values, 0 for side constraints that are unbounded on the side of their sign."""
+    def _drop_invalid_duals(self, duals: Floats) -> Floats:
+        """Return the adjustment's dual values, 0 for side constraints unbounded on their sign's side."""
         rows = self.lower.size - self.n_own
         if not rows:
             return duals
@@ -193,8 +193,8 @@ class ConvexProgram:
         absurd = (np.isinf(upper) & (side < 0.0)) | (np.isinf(lower) & (side > 0.0))
         return np.concatenate([duals[:-rows], np.where(absurd, 0.0, side)])
 
-    def _reach(self, value: float) -> Floats:
-        """Return the change of each cell that alone costs the whole value."""
+    def _limit_by_loss(self, value: float) -> Floats:
+        """Return per cell the change whose loss alone is ``value``; no better adjustment goes further."""
         with np.errstate(divide="ignore", invalid="ignore"):
             alone = value * (1.0 + MARGIN) / self.weight
             if self.norm == "l2":
@@ -204,7 +204,7 @@ class ConvexProgram:
         return np.where(self.weight > 0.0, alone, np.inf)
 
     def _minimise_lagrangian(self, slope: Floats, lower: Floats, upper: Floats) -> Floats:
-        """Return ``argmin w phi(t) - g t`` within the bounds, per cell."""
+        """Return the change ``argmin w phi(t) - g t`` of each cell within the bounds of the adjustment."""
         weight = self.weight
         with np.errstate(divide="ignore", invalid="ignore"):
             away = np.sign(slope) * np.inf
@@ -218,9 +218,9 @@ class ConvexProgram:
         free = np.where(slope == 0.0, 0.0, free)
         return np.clip(free, lower, upper)
 
-    def _linf_bound(self, slope: Floats, lower: Floats, upper: Floats, value: float) -> float:
-        """Return ``min over t of t - sum_i |g_i| min(cap_i, t / w_i)``, ``cap_i`` the bound in direction
-        ``g_i``.
+    def _bound_linf(self, slope: Floats, lower: Floats, upper: Floats, value: float) -> float:
+        """Return the bound on ``linf`` adjustments, ``min over t of t - sum_i |g_i| min(cap_i, t / w_i)``,
+        ``cap_i`` the bound in direction ``g_i``.
 
         The function is convex in ``t``, and smallest where its slope turns positive.
         """
@@ -239,7 +239,7 @@ class ConvexProgram:
 
 
 def cell_losses(norm: Norm, delta: float, weight: Floats, size: Floats) -> Floats:
-    """Return ``w phi`` per cell of absolute changes in values."""
+    """Return the loss ``w phi`` of each cell in an adjustment, from its absolute change in values."""
     if norm == "l2":
         return np.asarray(weight * size**2)
     if norm == "huber":
@@ -248,7 +248,7 @@ def cell_losses(norm: Norm, delta: float, weight: Floats, size: Floats) -> Float
 
 
 def _is_unbounded(slope: Floats, lower: Floats, upper: Floats) -> bool:
-    """Return whether some cell has no bound in the direction of its slope."""
+    """Return whether some cell of an adjustment has no bound in the direction of its slope."""
     return bool(np.isinf(np.where(slope > 0.0, upper, np.where(slope < 0.0, lower, 0.0))).any())
 
 
@@ -258,8 +258,8 @@ def _to_values(units: Units, one: int) -> Floats:
 
 
 def _append_side(by_cell: csr_array, side: SideConstraints, one: int) -> tuple[csr_array, Floats, Floats]:
-    """Return equations and side constraints by cell, scaled to a largest entry of 1, and the bounds of the
-    new cells.
+    """Return equations and side constraints of an adjustment by cell, scaled to a largest entry of 1, and
+    the bounds of the new cells.
     """
     from scipy.sparse import block_array, diags_array
 
@@ -272,9 +272,9 @@ def _append_side(by_cell: csr_array, side: SideConstraints, one: int) -> tuple[c
     return together, side.least / largest / one, side.most / largest / one
 
 
-def _implied_bounds(by_cell: csr_array, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """Return bounds in which infinite ones are replaced by those that the equations imply: where all other
-    cells of ``m_i x_i = - sum_{j != i} m_j x_j`` are bounded, ``x_i`` is.
+def _imply_bounds(by_cell: csr_array, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """Return bounds on an adjustment's changes, infinite ones replaced by those that equations imply: where
+    all other cells of ``m_i x_i = - sum_{j != i} m_j x_j`` are bounded, ``x_i`` is.
 
     Without bounds, the smallest error in dual values makes the Lagrangian of a cell of weight 0 unbounded.
     """
@@ -289,15 +289,15 @@ def _implied_bounds(by_cell: csr_array, lower: Floats, upper: Floats) -> tuple[F
         low, high = entry * lower[cell], entry * upper[cell]
         low, high = np.minimum(low, high), np.maximum(low, high)
         # m_i x_i lies between these, if all other cells of its equation are bounded.
-        least, most = -_sum_of_others(high, row, rows, np.inf), -_sum_of_others(low, row, rows, -np.inf)
+        least, most = -_sum_others(high, row, rows, np.inf), -_sum_others(low, row, rows, -np.inf)
         first, second = least / entry, most / entry
         np.maximum.at(lower, cell, np.where(unbounded[cell], np.minimum(first, second), -np.inf))
         np.minimum.at(upper, cell, np.where(unbounded[cell], np.maximum(first, second), np.inf))
     return lower, upper
 
 
-def _sum_of_others(ends: Floats, row: NDArray[np.int32], rows: int, without: float) -> Floats:
-    """Return per entry the sum of the other ends in its equation, or ``without`` if one is infinite."""
+def _sum_others(ends: Floats, row: NDArray[np.int32], rows: int, without: float) -> Floats:
+    """Return per entry of an adjustment's matrix the sum of the other ends in its row, or ``without``."""
     infinite = np.isinf(ends)
     finite = np.where(infinite, 0.0, ends)
     others = np.bincount(row, infinite, rows)[row] - infinite

@@ -24,13 +24,13 @@ from tacita.solvers.network import Network
 
 
 def solve_by_flow(task: AdjustmentTask, run: Run) -> AdjustmentSolution | None:
-    """Return the adjustment of least absolute changes, in integer steps; None if there is no network."""
+    """Return the adjustment of least absolute changes, in integer steps by a flow; None if no network."""
     network = Network.of(task.matrix)
     if network is None:
         return None
     lower, upper = task.lower // task.step, task.upper // task.step
     least = np.clip(0, lower, upper)
-    supply = _supply(network, least)
+    supply = _find_supply(network, least)
     most = max(int(np.maximum(supply, 0).sum()), 1)
     rises = np.flatnonzero((upper > least) & (least >= 0))
     falls = np.flatnonzero((lower < least) & (least <= 0))
@@ -57,8 +57,8 @@ def solve_by_flow(task: AdjustmentTask, run: Run) -> AdjustmentSolution | None:
     return AdjustmentSolution(changes, value, min(value, value - saved), "flow", 0)
 
 
-def _supply(network: Network, moved: Units) -> Units:
-    """Return what has to flow out of each node to balance the cells that have changed."""
+def _find_supply(network: Network, moved: Units) -> Units:
+    """Return the supply of each node of the network that balances the forced changes of an adjustment."""
     supply = np.zeros(network.n_nodes, dtype=np.int64)
     at = np.flatnonzero(moved)
     np.subtract.at(supply, network.tail[at], moved[at])

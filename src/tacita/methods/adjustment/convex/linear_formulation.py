@@ -86,18 +86,18 @@ class MoveProgram:
 
     @property
     def cells(self) -> Cells:
-        """The cell of each move."""
+        """The cell of each move (rise or fall) in the linear program of the adjustment."""
         return np.concatenate([self.rising, self.falling])
 
     def room(self, lower: Floats, upper: Floats) -> Floats:
-        """Return the upper bound of every variable when cells have these bounds."""
+        """Return the upper bounds of the adjustment program's variables when cells have these bounds."""
         least_change = self.program.least_change
         rises, falls = (upper - least_change)[self.rising], (least_change - lower)[self.falling]
         slacks = np.full(2 * self.program.equations if self.slack else 0, np.inf)
         return np.concatenate([rises, falls, slacks])
 
     def changes(self) -> Floats:
-        """Return ``x``, within its bounds."""
+        """Return the change of every cell in the solved linear program of the adjustment."""
         program, moves = self.program, self._session.read_point()
         x = program.least_change.copy()
         x[self.rising] += moves[: self.rising.size]
@@ -105,7 +105,7 @@ class MoveProgram:
         return np.clip(x, program.lower, program.upper)
 
     def violation(self) -> float:
-        """Return the sum of all slacks."""
+        """Return the sum by which the solved program violates the equations of the adjustment."""
         return float(self._session.read_point()[self.cells.size :].sum())
 
     def duals(self) -> Floats:
@@ -115,12 +115,12 @@ class MoveProgram:
         self._session.set_costs(np.arange(costs.size), costs)
 
     def set_room(self, room: Floats) -> None:
-        """Set the upper bounds of the moves."""
+        """Set the upper bounds of the cells' moves in the linear program of the adjustment."""
         count = self.cells.size
         self._session.set_bounds(np.arange(count), np.zeros(count), room[:count])
 
     def solve(self, run: Run) -> Ended:
-        """Solve the program; return whether it is optimal or infeasible."""
+        """Solve the linear program of the adjustment; return whether it is optimal or infeasible."""
         more = 0 if _has_many_totals(self.program) else PIVOTS * self.program.equations
         self._session.limit_pivots(max(FEWEST_PIVOTS, more))
         # One long call: a simplex that is interrupted and goes on spends more on that than on pivots.
@@ -139,7 +139,7 @@ class MoveProgram:
 
 
 def _has_many_totals(program: ConvexProgram) -> bool:
-    """Return whether most cells are parts of three totals or more: a total has the rarer sign in a row."""
+    """Return whether most cells to adjust are parts of three totals or more (the rarer sign in a row)."""
     sign = np.sign(program.by_cell.data)
     common = np.sign(np.bincount(program.by_cell.indices, sign, program.equations))
     parts = program.by_cell.copy()
@@ -148,7 +148,7 @@ def _has_many_totals(program: ConvexProgram) -> bool:
 
 
 def minimise_l1(program: ConvexProgram, run: Run) -> PrimalDualPoint:
-    """Return the adjustment with the least weighted sum of absolute changes."""
+    """Return the adjustment with the least weighted sum of absolute changes, and its dual values."""
     moves = MoveProgram(program)
     cost = program.weight[moves.cells]
     # The cost of forced changes is constant and left out.
@@ -175,12 +175,12 @@ def minimise_l1(program: ConvexProgram, run: Run) -> PrimalDualPoint:
 
 
 def minimise_linf(program: ConvexProgram, run: Run) -> PrimalDualPoint:
-    """Return the adjustment with the least largest weighted change."""
+    """Return the adjustment with the least largest weighted change, and its dual values."""
     moves, proof = MoveProgram(program, slack=True), np.zeros(program.equations)
     least = program.loss(program.least_change)
     forced = float(np.abs(program.residual(program.least_change)).sum())
     for _ in range(TRIES):
-        lower, upper = _bounds_for_largest(program, least)
+        lower, upper = _limit_changes(program, least)
         moves.set_room(moves.room(lower, upper))
         if moves.solve(run) is not Ended.OPTIMAL:
             raise SolverError(
@@ -189,7 +189,7 @@ def minimise_linf(program: ConvexProgram, run: Run) -> PrimalDualPoint:
         if moves.violation() <= BALANCED * forced:
             return PrimalDualPoint(moves.changes(), proof, moves.pivots)
         duals = moves.duals()
-        further = _next_largest(program, duals, least)
+        further = _find_next_largest(program, duals, least)
         if further is None:
             if program.proves_infeasible(duals):
                 raise infeasible()
@@ -199,8 +199,8 @@ def minimise_linf(program: ConvexProgram, run: Run) -> PrimalDualPoint:
     raise SolverError("the least largest change was not found", remedy="try another formulation")
 
 
-def _bounds_for_largest(program: ConvexProgram, most: float) -> tuple[Floats, Floats]:
-    """Return bounds within which no change costs more than ``most``."""
+def _limit_changes(program: ConvexProgram, most: float) -> tuple[Floats, Floats]:
+    """Return bounds on the changes of an adjustment within which no cell costs more than ``most``."""
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(program.weight > 0.0, most / program.weight, np.inf)
     # Forced changes are allowed, whatever rounding errors do.
@@ -211,8 +211,8 @@ def _bounds_for_largest(program: ConvexProgram, most: float) -> tuple[Floats, Fl
     )
 
 
-def _next_largest(program: ConvexProgram, duals: Floats, least: float) -> tuple[float, float] | None:
-    """Return the zero of ``h`` above ``least`` and the slope before it; None if there is none."""
+def _find_next_largest(program: ConvexProgram, duals: Floats, least: float) -> tuple[float, float] | None:
+    """Return the next ``t`` of a ``linf`` adjustment, where ``h`` is 0, and its slope there; or None."""
     g = program.dual_slopes(duals)
     strength, weight = np.abs(g), program.weight
     strength[strength <= 1e-12 * float(np.abs(duals).max(initial=0.0))] = 0.0

@@ -74,16 +74,16 @@ class DualSquares:
         self.least[np.isinf(self.least)] = 0.0
 
     def diagonal(self, give: Floats) -> Floats:
-        """Return the diagonal of ``M D M'``."""
+        """Return the diagonal of ``M D M'``, per equation of a least-squares adjustment."""
         return np.asarray(self.squared.T @ give)
 
     def ridge(self, give: Floats, part: float) -> Floats:
-        """Return ``E``: a part of the diagonal, or the smallest entry of a cell where all are at bounds."""
+        """Return ``E`` of an adjustment's Newton step: part of the diagonal, or least entry if it is 0."""
         diagonal = self.diagonal(give)
         return np.where(diagonal > 0.0, (part + TINY) * diagonal, self.least)
 
     def evaluate(self, duals: Floats) -> _DualState:
-        """Return the state of the dual function at some dual values."""
+        """Return the dual function of a least-squares adjustment at dual values, and its minimiser."""
         program = self.program
         slope = program.dual_slopes(duals)
         wanted = self.centre + self.give * slope
@@ -95,7 +95,7 @@ class DualSquares:
         return _DualState(duals, x, give, float((cost - slope * x).sum()), program.residual(x))
 
     def direction(self, state: _DualState, ridge: Floats, accuracy: float, run: Run) -> Floats:
-        """Return ``d`` by conjugate gradients, up to a relative preconditioned residual of ``accuracy``."""
+        """Return the Newton direction of an adjustment's dual values, to a residual of ``accuracy``."""
         by_cell = self.program.by_cell
         active = state.give > 0.0
         if np.count_nonzero(active) < 0.7 * active.size:
@@ -129,7 +129,7 @@ class DualSquares:
 
 
 def solve_by_newton(program: ConvexProgram, run: Run) -> PrimalDualPoint | None:
-    """Return the adjustment of least squares; None if the method finds none that its dual values prove."""
+    """Return the adjustment of least squares; None if Newton's method finds none that dual values prove."""
     weight = np.where(program.weight > 0.0, program.weight, 1.0)
     found = solve_least_squares(program, np.zeros_like(weight), 0.5 / weight, run)
     if program.relative_residual(found.x) > GOOD:
@@ -142,7 +142,7 @@ def solve_by_newton(program: ConvexProgram, run: Run) -> PrimalDualPoint | None:
 
 
 def project_onto_equations(program: ConvexProgram, x: Floats, run: Run) -> Floats | None:
-    """Return the adjustment nearest to a point that is one up to a tolerance; None if none is near.
+    """Return the changes nearest to ``x`` that satisfy an adjustment's equations; None if none is near.
 
     Distances are relative to the changes of the point, so that small changes stay small, and to a smaller
     part to the weights.
@@ -155,7 +155,7 @@ def project_onto_equations(program: ConvexProgram, x: Floats, run: Run) -> Float
 
 
 def solve_least_squares(program: ConvexProgram, centre: Floats, give: Floats, run: Run) -> PrimalDualPoint:
-    """Return the point nearest to ``centre``, of the smallest residual that the method reaches."""
+    """Return the adjustment nearest to ``centre``, of the smallest residual Newton's method reaches."""
     squares = DualSquares(program, centre, give)
     # Equations all of whose cells are fixed do not depend on dual values.
     stuck = np.where(squares.full > 0.0, 0.0, -program.residual(program.least_change))
@@ -174,28 +174,28 @@ def solve_least_squares(program: ConvexProgram, centre: Floats, give: Floats, ru
             raise out_of_time()
         if k % 5 == 4 and program.proves_infeasible(state.duals):
             raise infeasible()
-        size = _size(squares, state)
+        size = _measure_residual(squares, state)
         scale = max(scale, size)
-        new = _step(squares, state, size / scale if scale else 0.0, run)
+        new = _take_step(squares, state, size / scale if scale else 0.0, run)
         if new is None:
             break
         state = new
     return PrimalDualPoint(best.x, best.duals, k)
 
 
-def _step(squares: DualSquares, state: _DualState, part: float, run: Run) -> _DualState | None:
-    """Return the next state when a ``part`` of the residual is left; None if no direction is an ascent."""
+def _take_step(squares: DualSquares, state: _DualState, part: float, run: Run) -> _DualState | None:
+    """Return the state after an adjustment's Newton step, with ``part`` of the residual left; or None."""
     small = min(1e-2, 0.1 * part)
     for ridge in (squares.ridge(state.give, small * part), (small * part + TINY) * squares.full):
         d = squares.direction(state, ridge, max(ACCURACY, small), run)
-        new = _line_search(squares, state, d)
+        new = _search_line(squares, state, d)
         if new is not None:
             return new
     return None
 
 
-def _line_search(squares: DualSquares, state: _DualState, d: Floats) -> _DualState | None:
-    """Return the state at the longest step of 1, 1/2, 1/4, ... with sufficient ascent, or None."""
+def _search_line(squares: DualSquares, state: _DualState, d: Floats) -> _DualState | None:
+    """Return an adjustment's dual state at the longest step 1, 1/2, ... with enough ascent, or None."""
     slope = -float((state.residual * d).sum())
     if slope <= 0.0:
         return None
@@ -212,7 +212,7 @@ def _line_search(squares: DualSquares, state: _DualState, d: Floats) -> _DualSta
     return None
 
 
-def _size(squares: DualSquares, state: _DualState) -> float:
-    """Return the norm of the residual: what removing it would cost if all cells were free."""
+def _measure_residual(squares: DualSquares, state: _DualState) -> float:
+    """Return the norm of the adjustment's residual: what removing it would cost if all cells were free."""
     full = squares.full
     return float(np.sqrt(np.divide(state.residual**2, full, out=np.zeros_like(full), where=full > 0.0).sum()))

@@ -39,7 +39,7 @@ FORMULATIONS: dict[Norm, tuple[str, ...]] = {
 
 
 def solve_convex(task: AdjustmentTask, run: Run, formulation: str = AUTO) -> AdjustmentSolution:
-    """Return the adjustment of least loss of a task whose directions are given.
+    """Return the adjustment of least loss for a task whose directions are given, and a bound on its loss.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def _has_no_side(task: AdjustmentTask) -> bool:
 
 
 def _has_weights(task: AdjustmentTask) -> bool:
-    """Return whether every cell that can change has a weight above 0."""
+    """Return whether every cell that the adjustment can change has a weight above 0."""
     return bool((task.weight[task.lower < task.upper] > 0.0).all())
 
 
@@ -147,6 +147,6 @@ def _solve_program(program: ConvexProgram, formulation: str, run: Run) -> Primal
 
 
 def _refuse_infeasible(program: ConvexProgram, run: Run) -> None:
-    """Raise where HiGHS finds the bounds infeasible: that is mostly why another method does not converge."""
+    """Raise where HiGHS finds the adjustment infeasible: mostly why another method does not converge."""
     if MoveProgram(program).solve(run) is Ended.INFEASIBLE:
         raise infeasible()

@@ -33,7 +33,7 @@ PYTHON = 1 << 15
 
 
 def balance_greedily(balance: Balance, choice: DirectionChoice) -> Mask:
-    """Return directions that balance equations greedily: the largest cell first, up where both are equal."""
+    """Return adjustment directions that balance equations greedily: the largest cell first, up in ties."""
     up = choice.can_rise.copy()
     free = np.flatnonzero(choice.can_rise & choice.can_fall)
     columns = balance.forced.tocsc()
@@ -56,7 +56,7 @@ def balance_greedily(balance: Balance, choice: DirectionChoice) -> Mask:
 
 
 def anneal(balance: Balance, choice: DirectionChoice, start: Mask, run: Run, seed: int) -> Mask:
-    """Return the best directions that an annealing from ``start`` finds; the same for the same seed."""
+    """Return the best adjustment directions that an annealing from ``start`` finds, the same for a seed."""
     free = np.flatnonzero(choice.can_rise & choice.can_fall)
     if not free.size or not balance.equations.size:
         return start
@@ -109,7 +109,7 @@ def anneal_steps(
     luck: Floats,
     heat: Floats,
 ) -> None:
-    """Take steps of the annealing, in place: the first five arguments change.
+    """Take annealing steps on the directions of an adjustment, in place: the first five arguments change.
 
     ``record`` holds the current loss and the best so far, both relative to the start.
     """

@@ -84,8 +84,8 @@ class Balance:
             equations,
             csr_array(forced[equations]),
             np.asarray(matrix @ start),
-            _unit_costs(able, weight),
-            _classes(able),
+            _find_unit_costs(able, weight),
+            _classify_equations(able),
             up,
             down,
             own * up,
@@ -94,11 +94,11 @@ class Balance:
         )
 
     def imbalance(self, up: Mask) -> Floats:
-        """Return ``e_q`` per equation."""
+        """Return how far each equation is out of balance by least adjustments in these directions."""
         return np.asarray(self.forced @ np.where(up, self.up, self.down)) + self.offset
 
     def bound(self, choice: DirectionChoice) -> float:
-        """Return a lower bound on the loss of all directions, in the l1 norm.
+        """Return a lower bound on the l1 loss of an adjustment, whatever the directions of sensitive cells.
 
         In equations with many sensitive cells only those with the largest moves are enumerated; the others
         may take any value between their least moves.
@@ -134,7 +134,7 @@ class EquationPatterns:
 
     @classmethod
     def of(cls, balance: Balance, q: int, choice: DirectionChoice, most: int) -> EquationPatterns:
-        """Return the patterns of the (at most ``most``) cells of equation ``q`` with the largest moves."""
+        """Return all adjustment directions of ``most`` cells of equation ``q``, those of largest moves."""
         span = slice(balance.forced.indptr[q], balance.forced.indptr[q + 1])
         cells, entry = balance.forced.indices[span].astype(np.int64), balance.forced.data[span]
         rise, fall = entry * balance.up[cells], entry * balance.down[cells]
@@ -151,14 +151,14 @@ class EquationPatterns:
 
 
 def can_move_beyond(task: AdjustmentTask, choice: DirectionChoice) -> Mask:
-    """Return the cells that can move beyond their least move in some direction."""
+    """Return which cells an adjustment can move beyond their least move in some direction."""
     movable = task.lower < task.upper
     movable[choice.cells] = (choice.up_least < choice.up_most) | (choice.down_least < choice.down_most)
     return movable
 
 
-def _unit_costs(able: csr_array, weight: Floats) -> Floats:
-    """Return ``min_i w_i / |m_qi|`` per row."""
+def _find_unit_costs(able: csr_array, weight: Floats) -> Floats:
+    """Return the least cost of an adjustment by one unit, ``min_i w_i / |m_qi|``, per equation."""
     per_entry = weight[able.indices] / able.data
     unit_cost = np.full(able.shape[0], STUCK * float(weight.max(initial=0.0)))
     filled = np.flatnonzero(np.diff(able.indptr))
@@ -167,8 +167,8 @@ def _unit_costs(able: csr_array, weight: Floats) -> Floats:
     return unit_cost
 
 
-def _classes(able: csr_array) -> Cells:
-    """Return the class of every row: the first in which no row shares a column with it."""
+def _classify_equations(able: csr_array) -> Cells:
+    """Return the class of every equation of an adjustment; those of one share no cell that can move."""
     from scipy.sparse import csr_array
 
     pattern = csr_array((np.ones(able.nnz, dtype=np.int64), able.indices, able.indptr), able.shape)

@@ -36,14 +36,14 @@ IDLE_ROUNDS = 2
 
 
 def branch_and_bound(balance: Balance, search: FlipSearch, bound: float) -> tuple[Mask, float, bool]:
-    """Return directions, a lower bound on the loss of all, and whether they are proven to be optimal.
+    """Return the best adjustment directions, a lower bound on the loss of all, and whether it is met.
 
     ``search`` has the best known directions, which may be infeasible; ``bound`` is a known lower bound.
     """
     run = search.run
     program = DirectionProgram(search.task, search.choice, balance)
     made, known = pattern_rows(balance, search.choice, run)
-    program, bound = program.with_rows(made), max(bound, _trusted_bound(known, search))
+    program, bound = program.with_rows(made), max(bound, _check_bound(known, search))
     feasible = not search.loss.missed
     if feasible and _is_met(search, bound):
         return search.up, search.loss.value, True
@@ -60,13 +60,13 @@ def branch_and_bound(balance: Balance, search: FlipSearch, bound: float) -> tupl
     if found.point.size:
         search.evaluate(program.directions(found.point))
     if search.loss.missed:
-        raise _no_directions_error(found.status, run)
-    bound = max(bound, _trusted_bound(program.loss(found.bound), search))
+        raise _explain_no_directions(found.status, run)
+    bound = max(bound, _check_bound(program.loss(found.bound), search))
     return search.up, min(bound, search.loss.value), _is_met(search, bound)
 
 
-def _no_directions_error(ended: Ended, run: Run) -> TacitaError:
-    """Return the error for a search without feasible directions."""
+def _explain_no_directions(ended: Ended, run: Run) -> TacitaError:
+    """Return the error for a search that ended without feasible directions of an adjustment."""
     if ended is Ended.INFEASIBLE:
         return no_feasible_directions()
     if ended is Ended.OPTIMAL:
@@ -77,8 +77,8 @@ def _no_directions_error(ended: Ended, run: Run) -> TacitaError:
     return no_directions_in_time(run)
 
 
-def _trusted_bound(bound: float, search: FlipSearch) -> float:
-    """Return the bound that a solver claims; 0 if a known loss refutes it, by errors of arithmetic."""
+def _check_bound(bound: float, search: FlipSearch) -> float:
+    """Return the bound on the adjustment's loss that a solver claims; 0 if a known loss refutes it."""
     refuted = not search.loss.missed and bound > search.loss.value * (1 + GAP) + NOISE
     return 0.0 if refuted or np.isnan(bound) else bound
 
@@ -88,12 +88,12 @@ def _is_met(search: FlipSearch, bound: float) -> bool:
 
 
 def descend_by_blocks(balance: Balance, search: FlipSearch, bound: float) -> None:
-    """Improve ``search`` until no block of a round does, or the bound is met."""
+    """Improve an adjustment's directions block by block, until no block does, or the bound is met."""
     program = DirectionProgram(search.task, search.choice, balance)
     draw, idle = np.random.default_rng(search.run.search), 0
     while idle < IDLE_ROUNDS:
         before = search.loss
-        for block in _blocks(balance, search.choice.can_rise & search.choice.can_fall, draw):
+        for block in _draw_blocks(balance, search.choice.can_rise & search.choice.can_fall, draw):
             if search.run.over or search.loss.value <= bound + NOISE * abs(bound):
                 return
             start = program.point(search.adjustment.z, search.up)
@@ -105,8 +105,8 @@ def descend_by_blocks(balance: Balance, search: FlipSearch, bound: float) -> Non
         idle = 0 if search.loss.below(before) else idle + 1
 
 
-def _blocks(balance: Balance, free: Mask, draw: np.random.Generator) -> Iterator[Mask]:
-    """Yield a partition of the free cells: each block grows from a cell along shared equations."""
+def _draw_blocks(balance: Balance, free: Mask, draw: np.random.Generator) -> Iterator[Mask]:
+    """Yield blocks of sensitive cells with open adjustment directions, grown along shared equations."""
     by_equation, by_cell = balance.forced, balance.forced.tocsr().T.tocsr()
     left = free.copy()
     for first in draw.permutation(np.flatnonzero(free)):

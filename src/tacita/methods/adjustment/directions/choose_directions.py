@@ -66,7 +66,7 @@ class Directions:
 def choose_directions(
     task: AdjustmentTask, how: How, run: Run, given: Mask | None = None, sizes: Units | None = None
 ) -> Directions:
-    """Return directions for which the task is feasible.
+    """Return directions of sensitive cells for which the adjustment is feasible, and a bound on its loss.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class _DirectionSearch:
     # ------------------------------------------------------------ searches
 
     def make_start(self, how: How, sizes: Units | None = None) -> Mask:
-        """Return the first directions of a search."""
+        """Return the first directions, up or down, of the sensitive cells in a search for an adjustment."""
         choice = self.choice
         if how == "alternating":
             least = np.maximum(self.balance.up, -self.balance.down)
@@ -155,7 +155,7 @@ class _DirectionSearch:
         return (up & choice.can_rise) | ~choice.can_fall
 
     def repair_or_improve(self, up: Mask, how: How) -> Directions:
-        """Return directions, repaired where they are infeasible; ``greedy`` ones are improved."""
+        """Return directions of an adjustment, repaired where infeasible; ``greedy`` ones are improved."""
         search = self.search_greedily(up, STARTS) if how == "greedy" else self._repair(up)
         if search.loss.missed:
             raise _none_found_error(how)
@@ -168,7 +168,7 @@ class _DirectionSearch:
         return Directions(search.up, search.loss.value if is_met else self.bound, is_met)
 
     def search_greedily(self, up: Mask, starts: int, kicks: bool = True) -> FlipSearch:
-        """Return the best of several annealings, improved by flips and kicks."""
+        """Return the search with the best adjustment directions of several annealings, flips and kicks."""
         choice, run = self.choice, self.run
         best = self._repair(up)
         if np.count_nonzero(choice.can_rise & choice.can_fall) < ANNEALED:

@@ -49,11 +49,11 @@ class PatternRow:
 
 
 def pattern_rows(balance: Balance, choice: DirectionChoice, run: Run) -> tuple[list[PatternRow], float]:
-    """Return inequalities for the equations of ``balance``, and the bound of the pattern program.
+    """Return valid inequalities on adjustment directions, and the bound of the pattern program.
 
     When the time is over there are none, and the bound is minus infinity.
     """
-    patterns = _patterns(balance, choice)
+    patterns = _list_patterns(balance, choice)
     if not patterns:
         return [], -np.inf
     program = _PatternProgram(balance, choice, patterns)
@@ -63,8 +63,8 @@ def pattern_rows(balance: Balance, choice: DirectionChoice, run: Run) -> tuple[l
     return program.rows(), bound
 
 
-def _patterns(balance: Balance, choice: DirectionChoice) -> list[EquationPatterns]:
-    """Return the patterns of every equation, over as many cells as ``MOST_SHARES`` allows."""
+def _list_patterns(balance: Balance, choice: DirectionChoice) -> list[EquationPatterns]:
+    """Return each equation's patterns of adjustment directions, as many as ``MOST_SHARES`` allows."""
     most = LARGEST
     sizes = np.diff(balance.forced.indptr)
     while most > 1 and float((2.0 ** np.minimum(sizes, most)).sum()) > MOST_SHARES:
@@ -95,7 +95,7 @@ class _PatternProgram:
         self.session = Session(self._program(choice), primal=False)
 
     def solve(self, run: Run, spread: float) -> float | None:
-        """Return the optimum as a loss; None if it was not found."""
+        """Return the optimum of the pattern program as an adjustment's loss; None if it was not found."""
         first, last = self.count, self.count + len(self.patterns)
         self.session.set_costs(np.arange(first, last), np.full(last - first, spread))
         if self.session.solve(run) is not Ended.OPTIMAL:
@@ -103,7 +103,7 @@ class _PatternProgram:
         return (self.session.value + self.constant) * self.worth
 
     def rows(self) -> list[PatternRow]:
-        """Return the inequalities that the dual values of the last solution give."""
+        """Return the inequalities on adjustment directions that dual values of the last solution give."""
         dual, made = self.session.read_duals(), []
         for q, (k, head) in enumerate(zip(self.patterns, self.heads, strict=False)):
             if dual[head] <= WORTH or not k.cells.size or not self.unit_cost[q]:

@@ -73,11 +73,11 @@ class DirectionProgram:
     # ------------------------------------------------------------ between the program and the task
 
     def loss(self, value: float) -> float:
-        """Return a value of the program as a loss."""
+        """Return the loss of an adjustment for a value of the integer program's objective."""
         return (value + self.constant) * self.worth
 
     def point(self, z: Floats, up: Mask) -> Floats:
-        """Return changes as a point of the program."""
+        """Return changes and directions of an adjustment as a point of the integer program."""
         lay, c = self.layout, self.choice
         x = np.zeros(lay.size)
         beyond = z.copy()
@@ -92,14 +92,14 @@ class DirectionProgram:
         return np.asarray(x[self.layout.y] > 0.5)
 
     def with_fixed_directions(self, up: Mask, free: Mask) -> IntegerProgram:
-        """Return the program in which only ``free`` cells have a choice."""
+        """Return the integer program in which only ``free`` cells choose their adjustment direction."""
         lower, upper = self.program.lower.copy(), self.program.upper.copy()
         lower[self.layout.y] = np.where(free, lower[self.layout.y], up)
         upper[self.layout.y] = np.where(free, upper[self.layout.y], up)
         return replace(self.program, lower=lower, upper=upper)
 
     def with_rows(self, made: Sequence[PatternRow]) -> DirectionProgram:
-        """Return a copy with these inequalities."""
+        """Return a copy of the integer program of adjustment directions with these inequalities."""
         from scipy.sparse import csr_array, vstack
 
         if not made:
@@ -127,12 +127,12 @@ class DirectionProgram:
 
         c, lay, scales = self.choice, self.layout, self.scales
         least_up, least_down = (
-            self._finite_limits(c.up_least, c.can_rise),
-            self._finite_limits(c.down_least, c.can_fall),
+            self._limit_moves(c.up_least, c.can_rise),
+            self._limit_moves(c.down_least, c.can_fall),
         )
         own = scales.cell[c.cells]
-        beyond_up = (self._finite_limits(c.up_most, c.can_rise) - least_up) / own
-        beyond_down = (self._finite_limits(c.down_most, c.can_fall) - least_down) / own
+        beyond_up = (self._limit_moves(c.up_most, c.can_rise) - least_up) / own
+        beyond_down = (self._limit_moves(c.down_most, c.can_fall) - least_down) / own
         fixed = np.asarray(scales.forced @ -least_down)
         at = csr_array((np.ones(lay.choices), (np.arange(lay.choices), c.cells)), (lay.choices, lay.n))
         nothing = csr_array((lay.choices, lay.equations))
@@ -168,8 +168,8 @@ class DirectionProgram:
         lower[lay.y], upper[lay.y] = ~c.can_fall, c.can_rise
         return lower, upper
 
-    def _finite_limits(self, units: Units, possible: Mask) -> Floats:
-        """Return finite limits of moves, 0 in closed directions.
+    def _limit_moves(self, units: Units, possible: Mask) -> Floats:
+        """Return finite limits of sensitive cells' moves in an adjustment direction, 0 where it is closed.
 
         A cell without a limit gets one that exceeds the moves of all others together.
         """

@@ -29,14 +29,14 @@ KICK = 3
 
 
 def no_feasible_directions() -> InfeasibleError:
-    """Return the error for a task that no directions make feasible."""
+    """Return the error for an adjustment task that no directions make feasible."""
     return InfeasibleError(
         "no directions of the sensitive cells hold an adjustment", remedy="widen the capacities"
     )
 
 
 def no_directions_in_time(run: Run) -> StoppedError:
-    """Return the error for a search that found no feasible directions in time."""
+    """Return the error for a search that found no feasible directions of an adjustment in time."""
     return StoppedError(
         f"stopped after {run.seconds:.0f} s before directions with an adjustment were found",
         remedy="allow more time",
@@ -54,7 +54,7 @@ class FlipSearch:
         self.adjustment = losses.adjustment()
 
     def descend(self, only: Cells | None = None) -> None:
-        """Flip cells, of those given, as long as one flip gains."""
+        """Flip adjustment directions of sensitive cells (of those given) as long as one flip gains."""
         up, loss, at, gained = self.up.copy(), self.loss, self.adjustment, True
         try:
             while gained:
@@ -74,13 +74,13 @@ class FlipSearch:
             return
 
     def keep_if_better(self, up: Mask, loss: Loss, at: DirectedAdjustment) -> None:
-        """Keep directions if they are the best so far."""
+        """Keep the directions of an adjustment if their loss is the best of the search so far."""
         if loss.below(self.loss):
             self.up, self.loss, self.adjustment = up.copy(), loss, at
             self.run.report("directions", 0, 0, incumbent=loss.value)
 
     def evaluate(self, up: Mask) -> None:
-        """Compute the loss of directions, and keep them if they are the best so far."""
+        """Compute the adjustment's loss with these directions, and keep them if it is the best so far."""
         try:
             # Without a time limit: what was found is evaluated even when the time is over.
             loss = self.losses.compute(up, Run())
@@ -89,12 +89,12 @@ class FlipSearch:
         self.keep_if_better(up, loss, self.losses.adjustment())
 
     def kick(self) -> None:
-        """Flip a few cells that share equations, descend among their neighbours, and keep improvements."""
+        """Flip a few adjustment directions of near cells, descend around them, and keep improvements."""
         free = np.flatnonzero(self.choice.can_rise & self.choice.can_fall)
         if free.size <= KICK:
             return
         draw, idle = np.random.default_rng(self.run.search), 0
-        near = _neighbours(self.task, self.choice)
+        near = _find_neighbours(self.task, self.choice)
         patience = min(PATIENCE if self.losses.quick else SLOW_PATIENCE, KICKS_PER_CELL * free.size)
         while idle < patience and not self.run.over:
             first = int(draw.choice(free))
@@ -125,8 +125,8 @@ class FlipSearch:
         return [int(p) for p in order if useful[p]]
 
 
-def _neighbours(task: AdjustmentTask, choice: DirectionChoice) -> list[Cells]:
-    """Return per sensitive cell those that share an equation with it."""
+def _find_neighbours(task: AdjustmentTask, choice: DirectionChoice) -> list[Cells]:
+    """Return per sensitive cell to adjust the positions of those that share an equation with it."""
     from scipy.sparse import csc_array
 
     forced = abs(csc_array(task.matrix, dtype=np.float64)[:, choice.cells])

@@ -25,7 +25,7 @@ UP_LEAST, UP_BEYOND, DOWN_LEAST, DOWN_BEYOND = range(4)
 
 @kernel
 def reset_potentials(arcs: simplex.Arcs, tree: simplex.Tree) -> None:
-    """Set the potentials so that reduced costs of the tree are zero, after costs have changed."""
+    """Set the potentials of an adjustment's flow so that its tree has zero reduced costs, for new costs."""
     root = tree.parent.size - 1
     tree.stack[0], waiting = root, 1
     while waiting > 0:
@@ -44,7 +44,7 @@ def reset_potentials(arcs: simplex.Arcs, tree: simplex.Tree) -> None:
 
 @kernel
 def flow_cost(flow: Units, weight: Floats) -> float:
-    """Return the cost of a flow."""
+    """Return the cost of a flow that stands for an adjustment, summed over the arcs."""
     total = 0.0
     for arc in range(weight.size):
         if flow[arc] > 0:
@@ -95,7 +95,7 @@ class FlowLosses:
         supply = np.zeros(network.n_nodes, np.int64)
         np.subtract.at(supply, there[self.cells], self.start)
         np.add.at(supply, back[self.cells], self.start)
-        order = _spread(tail.size)
+        order = _spread_arcs(tail.size)
         self.place = np.empty(tail.size, np.int64)
         self.place[order] = np.arange(tail.size)
         self.special = self.place[2 * self.cells.size :].reshape(4, count)
@@ -103,7 +103,7 @@ class FlowLosses:
         cost = self._to_integers(self.weight)
         self.spread_weight = self.weight[order]
         self.fixed = float((weight[self.cells] * np.abs(self.start)).sum())
-        cost[2 * self.cells.size :] = self._costs(np.arange(count)).ravel()
+        cost[2 * self.cells.size :] = self._compute_costs(np.arange(count)).ravel()
         self.arcs, self.tree = simplex.make_start(
             network.n_nodes, tail[order], head[order], capacity[order], cost[order], supply
         )
@@ -112,7 +112,7 @@ class FlowLosses:
         changed = np.flatnonzero(up != self.up)
         if changed.size:
             self.up = up.copy()
-            self.arcs.cost[self.special[:, changed]] = self._costs(changed)
+            self.arcs.cost[self.special[:, changed]] = self._compute_costs(changed)
             reset_potentials(self.arcs, self.tree)
         n_arcs = self.place.size
         block, done = int(BLOCK * n_arcs**0.5) + 1, PIVOTS
@@ -146,8 +146,8 @@ class FlowLosses:
         slope = np.ldexp((potential[tail] - potential[head]).astype(np.float64), -self.steps)
         return DirectedAdjustment(self._loss(), z, slope)
 
-    def _costs(self, which: Cells) -> Units:
-        """Return the costs of the four arcs of some sensitive cells."""
+    def _compute_costs(self, which: Cells) -> Units:
+        """Return the integer costs of the four arcs of some sensitive cells in an adjustment's flow."""
         up, own = self.up[which], self.task.weight[self.choice.cells[which]] / self.task.one
         big = np.full(which.size, self.big)
         costs = np.stack(
@@ -164,8 +164,8 @@ class FlowLosses:
         return np.rint(np.ldexp(cost, self.steps)).astype(np.int64)
 
 
-def _spread(count: int) -> Cells:
-    """An order in which neighbours are far apart: a block of arcs offers pivots all over the network."""
+def _spread_arcs(count: int) -> Cells:
+    """Return an order of an adjustment's arcs, neighbours far apart: blocks offer pivots everywhere."""
     step = int(count**0.5) + 1
     order = np.arange(step * step).reshape(step, step).T.ravel()
     return order[order < count]

@@ -33,7 +33,7 @@ MISSED = 1e-3
 
 
 def no_change() -> InfeasibleError:
-    """Return the error for a task that is infeasible even where sensitive cells stay as they are."""
+    """Return the error for an adjustment that is infeasible even where sensitive cells stay as they are."""
     return InfeasibleError(
         "no change of the table keeps its equations within the capacities", remedy="widen them"
     )
@@ -46,7 +46,7 @@ class Loss(NamedTuple):
     value: float
 
     def below(self, other: Loss) -> bool:
-        """Return whether this is better by more than rounding errors."""
+        """Return whether this loss of an adjustment is better by more than rounding errors."""
         if abs(self.missed - other.missed) > 1e-6 * max(1.0, other.missed):
             return self.missed < other.missed
         return self.value < other.value - NOISE * abs(other.value)
@@ -67,14 +67,14 @@ class DirectionLosses(Protocol):
     quick: bool
 
     def compute(self, up: Mask, run: Run) -> Loss:
-        """Return the loss of the best adjustment with these directions."""
+        """Return the loss of the best adjustment with these directions of the sensitive cells."""
 
     def adjustment(self) -> DirectedAdjustment:
-        """Return the best adjustment with the last directions."""
+        """Return the best adjustment with the directions last computed: loss, changes and slopes."""
 
 
 def make_losses(task: AdjustmentTask, choice: DirectionChoice) -> DirectionLosses:
-    """Return flows where the task is a network large enough for compiled code, else linear programs."""
+    """Return what computes adjustment losses of directions: large networks' flows, or linear programs."""
     if task.side is None and 2 * len(task) >= LARGE:
         from tacita.solvers.network import Network
 
@@ -89,7 +89,7 @@ def make_losses(task: AdjustmentTask, choice: DirectionChoice) -> DirectionLosse
 def bound_flip_gains(
     task: AdjustmentTask, choice: DirectionChoice, up: Mask, at: DirectedAdjustment
 ) -> Floats:
-    """Return a lower bound on the change of the loss by each flip; not negative where it cannot gain."""
+    """Return per sensitive cell a lower bound on the change of adjustment loss when its direction flips."""
     weight, z = task.weight[choice.cells] / task.one, at.z[choice.cells]
     near = np.where(up, -choice.down_least, choice.up_least).astype(np.float64)
     far = np.where(up, -choice.down_most, choice.up_most).astype(np.float64)
@@ -173,7 +173,7 @@ class ProgramLosses:
             self._set_bounds(columns, low, high, self.own[changed])
 
     def _allow_missing(self, up: Mask | None) -> None:
-        """Let cells miss their least moves in these directions, or even go the other way; None: forbid it."""
+        """Let cells miss least moves in these adjustment directions, or reverse them; None: forbid it."""
         if up is None and not self.missing:
             return
         c, n, count = self.choice, self.n, self.count

@@ -56,9 +56,9 @@ class SolverScales:
             matrix = csr_array(vstack([matrix, task.side.rows.astype(np.float64)]))
             least, most = np.append(least, task.side.least), np.append(most, task.side.most)
         reach = reaches(task, choice)
-        cell = _next_power(reach) * 2.0**-REACH
+        cell = _find_next_power(reach) * 2.0**-REACH
         largest = np.asarray(abs(matrix @ diags_array(np.where(reach > 0, cell, 0.0))).max(axis=1).todense())
-        row = np.where(largest.ravel() > 0, _next_power(largest.ravel()), 1.0)
+        row = np.where(largest.ravel() > 0, _find_next_power(largest.ravel()), 1.0)
         thinner = diags_array(1.0 / row) @ matrix
         return cls(
             csr_array(thinner @ diags_array(cell)),
@@ -70,13 +70,13 @@ class SolverScales:
         )
 
     def scaled(self, units: Units | Floats) -> Floats:
-        """Return bounds of cells in scaled units, infinite where there is none."""
+        """Return cells' bounds in the adjustment program's scaled units, infinite where there is none."""
         infinite = np.where(units > 0, np.inf, -np.inf)
         return np.where(np.abs(units) < UNBOUNDED, units / self.cell, infinite)
 
 
 def reaches(task: AdjustmentTask, choice: DirectionChoice) -> Floats:
-    """Return how far a cell may move in any direction; the largest least move where nothing limits it."""
+    """Return how far an adjustment may move each cell, in units; the largest least move where unlimited."""
     both = np.maximum(np.abs(task.lower), np.abs(task.upper))
     rises, falls = (
         np.where(choice.can_rise, choice.up_most, 0),
@@ -87,6 +87,6 @@ def reaches(task: AdjustmentTask, choice: DirectionChoice) -> Floats:
     return np.where(both < UNBOUNDED, both, max(1, int(least.max(initial=1)))).astype(np.float64)
 
 
-def _next_power(size: Floats) -> Floats:
-    """Return the power of two that is next above each number."""
+def _find_next_power(size: Floats) -> Floats:
+    """Return the power of two that is next above each number, to scale the program of an adjustment."""
     return np.ldexp(1.0, np.frexp(np.maximum(size, 2.0**-40))[1])

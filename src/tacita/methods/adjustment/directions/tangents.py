@@ -53,7 +53,7 @@ LEAST_GAIN = 1e-7
 def solve_by_tangents(
     task: AdjustmentTask, choice: DirectionChoice, balance: Balance, found: FlipSearch, run: Run
 ) -> tuple[Mask, float, bool]:
-    """Return directions, a lower bound on the loss of all, and whether they are proven to be optimal."""
+    """Return the best adjustment directions in a convex norm, a lower bound, and whether it is met."""
     search = TangentSearch(task, choice, balance, found, run)
     if not found.loss.missed:
         search.evaluate(found.up)
@@ -88,7 +88,7 @@ class TangentSearch:
         return bool(np.isfinite(self.value)) and self.value - self.bound <= GAP * max(self.value, 1e-12)
 
     def result(self) -> tuple[Mask, float, bool]:
-        """Return the best directions, the lower bound, and whether the two meet."""
+        """Return the best adjustment directions, the lower bound on the loss, and whether the two meet."""
         if self.bound > self.value * (1 + REFUTED):
             # A known loss refutes the bound: the arithmetic of the programs has failed.
             self.bound = 0.0
@@ -97,7 +97,7 @@ class TangentSearch:
         return self.best, min(self.bound, self.value), self.is_met
 
     def evaluate(self, up: Mask) -> None:
-        """Solve the task with these directions, and add tangents at the solution."""
+        """Solve the adjustment with these directions, keep the best, and add tangents at the solution."""
         try:
             found = solve_convex(self.task.directed(up), self.run)
         except (InfeasibleError, SolverError, StoppedError):
@@ -108,7 +108,7 @@ class TangentSearch:
             self.run.report("directions", incumbent=self.value, bound=self.bound)
 
     def round(self, relaxed: bool) -> bool:
-        """Solve one program and add tangents where it is below the losses; return whether there are any."""
+        """Solve a program of directions, add tangents where it underestimates; return whether any were."""
         program = self._program()
         try:
             found = solve_mip(program.relaxed() if relaxed else program, self.run)
@@ -123,21 +123,23 @@ class TangentSearch:
             self.bound = max(self.bound, found.bound * self.unit)
         if found.status is not Ended.OPTIMAL:
             return False
-        z, up = self._moves(found.point)
+        z, up = self._read_moves(found.point)
         if not relaxed:
             self.evaluate(up)
         lay = self.directions.layout
         estimate = found.point[lay.size :] * self.unit
         if self.task.norm == "linf":
             return False
-        short = self._losses(np.abs(z)) - estimate > LEAST_GAIN * max(self.bound, 1e-9) / len(self.task)
+        short = self._compute_losses(np.abs(z)) - estimate > LEAST_GAIN * max(self.bound, 1e-9) / len(
+            self.task
+        )
         self._add_tangents(z, np.flatnonzero(short))
         return bool(short.any())
 
     # ------------------------------------------------------------ the program
 
-    def _moves(self, x: Floats) -> tuple[Floats, Mask]:
-        """Return the changes of a point, each cell in the direction with the larger share."""
+    def _read_moves(self, x: Floats) -> tuple[Floats, Mask]:
+        """Return an adjustment's changes at a point, each cell in the direction with the larger share."""
         lay, c = self.directions.layout, self.choice
         up = self.directions.directions(x)
         z = (x[: lay.n] - x[lay.n : 2 * lay.n]) * self.directions.scales.cell
@@ -146,7 +148,7 @@ class TangentSearch:
         return z, up
 
     def _add_tangents(self, z: Floats, cells: Cells) -> None:
-        """Add tangents of some cells at these changes, of sensitive ones at the opposite least change too."""
+        """Add tangents of the adjustment's loss at these changes; sensitive cells get one per direction."""
         c = self.choice
         size = np.abs(z)
         up, down = size.copy(), size.copy()
@@ -154,13 +156,13 @@ class TangentSearch:
         down[c.cells] = np.maximum(-z[c.cells], c.down_least)
         self.tangents.append(_Tangents(cells, up[cells], down[cells]))
 
-    def _losses(self, size: Floats, which: Cells | None = None) -> Floats:
-        """Return ``w phi`` per cell, of changes in units."""
+    def _compute_losses(self, size: Floats, which: Cells | None = None) -> Floats:
+        """Return the adjustment loss ``w phi`` per cell, of absolute changes in units."""
         weight = self.task.weight if which is None else self.task.weight[which]
         return cell_losses(self.task.norm, self.task.delta, weight, size / self.task.one)
 
-    def _slopes(self, size: Floats, which: Cells) -> Floats:
-        """Return the derivatives of the losses, per unit."""
+    def _compute_slopes(self, size: Floats, which: Cells) -> Floats:
+        """Return the derivatives of the adjustment losses per cell, in losses per unit of change."""
         weight, x, delta = self.task.weight[which] / self.task.one, size / self.task.one, self.task.delta
         if self.task.norm == "l2":
             return np.asarray(2.0 * weight * x)
@@ -173,10 +175,10 @@ class TangentSearch:
 
         base, lay = self.directions.program, self.directions.layout
         if not self.unit:
-            start = self._losses(np.maximum(self.tangents[-1].up, 0.0), self.tangents[-1].cells)
+            start = self._compute_losses(np.maximum(self.tangents[-1].up, 0.0), self.tangents[-1].cells)
             self.unit = float(start.sum()) / 1e3 or 1.0
         count = 1 if self.task.norm == "linf" else lay.n
-        rows, right = zip(*(self._rows(t, count) for t in self.tangents if t.cells.size), strict=True)
+        rows, right = zip(*(self._build_rows(t, count) for t in self.tangents if t.cells.size), strict=True)
         wide = csr_array((base.rows.shape[0], count))
         top = block_array([[base.rows, wide]], format="csr")
         height = sum(r.shape[0] for r in rows)
@@ -190,8 +192,8 @@ class TangentSearch:
             np.append(base.integer, np.zeros(count, dtype=bool)),
         )
 
-    def _rows(self, tangents: _Tangents, count: int) -> tuple[csr_array, Floats]:
-        """Return the rows ``c_i - slope_up v+ - slope_down v- - (change of the constant) y >= constant``."""
+    def _build_rows(self, tangents: _Tangents, count: int) -> tuple[csr_array, Floats]:
+        """Return an adjustment's tangents as rows ``c - slope_up v+ - slope_down v- - turn y >= start``."""
         from scipy.sparse import csr_array
 
         lay, c, cells = self.directions.layout, self.choice, tangents.cells
@@ -199,9 +201,9 @@ class TangentSearch:
         place[c.cells] = np.arange(c.cells.size)
         chooses = np.flatnonzero(place[cells] >= 0)
         p = place[cells[chooses]]
-        rising, falling = self._slopes(tangents.up, cells), self._slopes(tangents.down, cells)
-        up_start = self._losses(tangents.up, cells) - rising * tangents.up
-        down_start = self._losses(tangents.down, cells) - falling * tangents.down
+        rising, falling = self._compute_slopes(tangents.up, cells), self._compute_slopes(tangents.down, cells)
+        up_start = self._compute_losses(tangents.up, cells) - rising * tangents.up
+        down_start = self._compute_losses(tangents.down, cells) - falling * tangents.down
         constant = down_start.copy()
         constant[chooses] += falling[chooses] * c.down_least[p]
         turned = up_start[chooses] + rising[chooses] * c.up_least[p] - constant[chooses]

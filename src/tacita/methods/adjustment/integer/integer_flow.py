@@ -26,8 +26,8 @@ loss is that with all of them up to a millionth, in a third of the time; with 0.
 
 
 def round_by_flow_in_box(steps: StepTask, run: Run) -> tuple[bool, Units | None]:
-    """Return whether the fractional cells are a network, and steps at one of the two integers around each
-    target; None where no such integers add up.
+    """Return whether fractional cells of an adjustment are a network, and steps at one of the two integers
+    around each target; None where no such integers add up.
 
     In large tables, first all cells but those nearly half-way go to the nearest integer: with so many cells
     the loss is hardly larger.
@@ -42,7 +42,7 @@ def round_by_flow_in_box(steps: StepTask, run: Run) -> tuple[bool, Units | None]
 
 
 def _solve_in_box(steps: StepTask, run: Run, level: bool = False) -> tuple[bool, Units | None]:
-    """Return the same for all fractional cells.
+    """Return whether an adjustment's fractional cells are a network, and integer steps at targets or None.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def _solve_in_box(steps: StepTask, run: Run, level: bool = False) -> tuple[bool,
 
 
 def round_by_flow_in_bounds(steps: StepTask, run: Run) -> tuple[bool, Units | None]:
-    """Return whether a flow decides feasibility, and integer steps within the bounds that add up; None if
-    there are none.
+    """Return whether a flow decides if an adjustment has integer steps, and such steps within the bounds
+    that add up; None if there are none.
     """
     cells = np.flatnonzero(steps.movable)
     network = _find_network(steps, cells)
@@ -80,13 +80,13 @@ def round_by_flow_in_bounds(steps: StepTask, run: Run) -> tuple[bool, Units | No
 
 
 def _find_network(steps: StepTask, cells: Cells) -> Network | None:
-    """Return the network of some cells; None if they are none."""
+    """Return the network that some cells form in the equations of an adjustment; None if they form none."""
     return Network.of(steps.columns[:, cells]) if cells.size else None
 
 
 def solve_flow(steps: StepTask, network: Network, cells: Cells, pieces: Pieces, run: Run) -> Units | None:
-    """Return the integers below the targets plus the cheapest pieces that balance every node of the network
-    of these cells; None if no pieces do.
+    """Return an adjustment's integer steps: those below the targets plus the cheapest pieces that balance
+    every node of the network of these cells; None if no pieces do.
     """
     place = np.zeros(len(steps), dtype=np.int64)
     place[cells] = np.arange(cells.size)

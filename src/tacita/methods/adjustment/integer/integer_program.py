@@ -35,7 +35,7 @@ MOST_EXPENSIVE = 1e3
 
 
 def solve_program(steps: StepTask, x: Units, pieces: Pieces, run: Run) -> Units | None:
-    """Return ``x`` plus cheap pieces that satisfy the equations; None if there are none, which is proven."""
+    """Return an adjustment in integer steps, ``x`` plus cheap pieces that add up; None if none is found."""
     from scipy.sparse import csr_array
 
     size = pieces.cell.size
@@ -70,7 +70,7 @@ def solve_program(steps: StepTask, x: Units, pieces: Pieces, run: Run) -> Units 
 
 
 def round_by_program(steps: StepTask, run: Run) -> Units | None:
-    """Return cheap integer steps near the targets, or else anywhere in the bounds; None if there are none."""
+    """Return cheap integer steps of an adjustment near its targets, or else in the bounds; None if none."""
     for reach in (NEAR, NEAR + steps.imbalance, FARTHEST):
         x = solve_program(steps, steps.below, steps.pieces_around_box(reach), run)
         if x is not None:
@@ -79,8 +79,8 @@ def round_by_program(steps: StepTask, run: Run) -> Units | None:
 
 
 def repair(steps: StepTask, x: Units, neighbourhoods: Iterable[Mask], run: Run) -> Units | None:
-    """Return feasible integer steps near the infeasible ``x``, changed within the first of some
-    neighbourhoods where that is possible; None if there is none.
+    """Return feasible integer steps of an adjustment near the infeasible ``x``, changed within the first of
+    some neighbourhoods where that is possible; None if there is none.
     """
     inside = np.clip(x, steps.low, steps.high)
     for free in neighbourhoods:

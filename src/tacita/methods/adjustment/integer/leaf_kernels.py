@@ -59,7 +59,7 @@ class StepCosts(NamedTuple):
 
 @kernel
 def order_totals(first: Cells, above: Numbers, part_first: Cells, order: Numbers) -> int:
-    """Write totals to ``order``, parts first; return their number, fewer than all where sums are circular."""
+    """Write an adjusted table's totals to ``order``, parts first; return how many, fewer if circular."""
     n_cells = first.size - 1
     waiting = np.empty(n_cells, np.int32)
     queue = np.empty(n_cells, np.int32)
@@ -85,7 +85,7 @@ def order_totals(first: Cells, above: Numbers, part_first: Cells, order: Numbers
 
 @kernel
 def sum_up(forest: Forest, value: Floats) -> None:
-    """Compute totals from leaves, in place; exact for integers below ``2**53``."""
+    """Compute totals of an adjustment's steps from leaves, in place; exact for integers below ``2**53``."""
     for total in forest.order:
         summed = 0.0
         for k in range(forest.part_first[total], forest.part_first[total + 1]):
@@ -95,7 +95,7 @@ def sum_up(forest: Forest, value: Floats) -> None:
 
 @kernel
 def climb(forest: Forest, leaf: int, path: Numbers) -> int:
-    """Write the leaf and all totals above it to ``path``; return how many they are, -1 if too many."""
+    """Write an adjusted leaf and all totals above it to ``path``; return how many, -1 if too many."""
     path[0], size, head = leaf, 1, 0
     while head < size:
         cell = path[head]
@@ -110,7 +110,7 @@ def climb(forest: Forest, leaf: int, path: Numbers) -> int:
 
 @kernel
 def cell_cost(costs: StepCosts, cell: int, value: float) -> float:
-    """Return the cost of a cell's steps, with the penalty."""
+    """Return the cost of a cell's integer steps in an adjustment, with the penalty beyond its bounds."""
     beyond = max(costs.low[cell] - value, value - costs.high[cell], 0.0)
     own = step_cost_compiled(
         costs.norm,
@@ -125,7 +125,7 @@ def cell_cost(costs: StepCosts, cell: int, value: float) -> float:
 
 @kernel
 def round_leaves(forest: Forest, costs: StepCosts, value: Floats, open_leaf: Mask, path: Numbers) -> bool:
-    """Round every open leaf down or up, whichever costs less at present, in place.
+    """Round the change of every open leaf of an adjustment down or up, whichever is cheaper now, in place.
 
     Leaves that are not yet rounded count with their fractions, so that a total which lost a fraction by one
     leaf regains it by another. Return whether ``path`` was long enough.
@@ -155,7 +155,7 @@ def round_leaves(forest: Forest, costs: StepCosts, value: Floats, open_leaf: Mas
 def improve(
     forest: Forest, costs: StepCosts, value: Floats, leaves: Cells, width: float, path: Numbers
 ) -> int:
-    """Move leaves by ``width`` steps up or down where that costs less; return the number of moves."""
+    """Move leaves of an adjustment by ``width`` steps where that costs less; return the number of moves."""
     moved = 0
     for leaf in leaves:
         size = climb(forest, leaf, path)
@@ -181,7 +181,7 @@ def improve(
 
 @kernel
 def mark_parts(forest: Forest, marked: Mask) -> Mask:
-    """Return the marked cells and all their parts, at all levels."""
+    """Return which cells of an adjustment are marked or parts of marked ones, at all levels of totals."""
     inside = marked.copy()
     for t in range(forest.order.size - 1, -1, -1):
         total = forest.order[t]

@@ -34,7 +34,7 @@ OTHERS = 1000
 
 
 def round_by_leaves(steps: StepTask, run: Run) -> Units | None:
-    """Return feasible integer steps; None where cells are no sums of leaves, or too little room is left."""
+    """Return feasible integer steps of an adjustment, leaf by leaf; None if totals are no sums or tight."""
     forest = _build_forest(steps)
     if forest is None:
         return None
@@ -49,17 +49,17 @@ def round_by_leaves(steps: StepTask, run: Run) -> Units | None:
     kernels.sum_up(forest, value)
     if not steps.adds_up(np.rint(value).astype(np.int64)):
         return None
-    _improve(steps, forest, costs, leaf, value, path, run)
+    _improve_leaves(steps, forest, costs, leaf, value, path, run)
     x = np.rint(value).astype(np.int64)
     if steps.is_feasible(x):
         return x
     return repair(steps, x, _neighbourhoods(steps, forest, leaf, x, path, run), run)
 
 
-def _improve(
+def _improve_leaves(
     steps: StepTask, forest: Forest, costs: StepCosts, leaf: Mask, value: Floats, path: Numbers, run: Run
 ) -> None:
-    """Improve leaves in place by single steps, and by longer ones where bounds are violated by more."""
+    """Improve an adjustment's leaves in place by single steps, and by longer ones far beyond bounds."""
     from tacita.methods.adjustment.integer import leaf_kernels as kernels
 
     for _ in range(SWEEPS):
@@ -122,7 +122,7 @@ def _step_costs(steps: StepTask) -> StepCosts:
 
 
 def _build_forest(steps: StepTask) -> Forest | None:
-    """Return totals and parts; None unless in every equation one cell is the sum of others."""
+    """Return an adjusted table's totals and parts; None unless every equation sums others to one cell."""
     from tacita.methods.adjustment.integer.leaf_kernels import Forest, order_totals
 
     matrix, n_cells = steps.matrix, len(steps)
@@ -149,6 +149,6 @@ def _build_forest(steps: StepTask) -> Forest | None:
 
 
 def _group(key: Numbers, what: Numbers, n_keys: int) -> tuple[Cells, Numbers]:
-    """Return the entries of each key, as starts and entries."""
+    """Return an adjusted table's totals grouped by part, or parts by total: starts of groups, entries."""
     order = np.argsort(key, kind="stable")
     return np.concatenate([[0], np.cumsum(np.bincount(key, minlength=n_keys))]).astype(np.int64), what[order]

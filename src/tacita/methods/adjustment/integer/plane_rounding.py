@@ -39,7 +39,7 @@ FEWEST = 2
 
 
 def round_by_planes(steps: StepTask, run: Run) -> Units | None:
-    """Return feasible integer steps; None where planes are no networks, or too little room is left."""
+    """Return feasible integer steps of an adjustment, plane by plane; None if no networks, or no room."""
     structure = steps.structure
     if len(structure.dimensions) < 3 or len(structure.parts) > 1:
         return None
@@ -60,7 +60,7 @@ def round_by_planes(steps: StepTask, run: Run) -> Units | None:
 def _round_plane(
     steps: StepTask, equations: csc_array, cells: Cells, wanted: Floats, run: Run
 ) -> Units | None:
-    """Return integer steps of a plane near the wanted ones; None if it is no network."""
+    """Return integer steps of one plane of an adjusted table near the wanted ones; None if no network."""
     low, high = steps.low[cells], steps.high[cells]
     task = replace(steps.task, matrix=equations.tocsr(), weight=steps.task.weight[cells], side=None)
     plane = StepTask(task, steps.structure, low, high, np.clip(wanted, low, high))
@@ -136,10 +136,10 @@ class TablePlanes:
         return self.cell[self.first[p] : self.first[p + 1]]
 
     def equations(self, p: int) -> csc_array:
-        """Return the equations within one plane."""
+        """Return the matrix of the equations within one plane of the table to adjust."""
         from scipy.sparse import csc_array
 
-        row, column, coefficient = self._entries(p)
+        row, column, coefficient = self._list_entries(p)
         own = self.home[row] == p
         _, place = np.unique(row[own], return_inverse=True)
         size = int(self.first[p + 1] - self.first[p])
@@ -147,11 +147,11 @@ class TablePlanes:
         return csc_array((coefficient[own], (place, column[own])), shape=shape)
 
     def share(self, p: int, excess: Floats) -> Floats:
-        """Return by how much the cells of a plane are too large for the equations that join it to others.
+        """Return how much too large adjusted cells of a plane are for equations that join it to others.
 
         Equations whose last plane this is must be satisfied; of others a cell takes the mean.
         """
-        row, column, coefficient = self._entries(p)
+        row, column, coefficient = self._list_entries(p)
         size = int(self.first[p + 1] - self.first[p])
         joins, must = self.home[row] < 0, (self.home[row] < 0) & (self.last[row] == p)
         bound = np.bincount(column[must], minlength=size) > 0
@@ -161,13 +161,13 @@ class TablePlanes:
         return np.asarray(extra / np.maximum(number, 1))
 
     def add_to_excess(self, p: int, excess: Floats, change: Floats) -> None:
-        """Add changes of the cells of a plane to the excess of equations, in place."""
-        row, column, coefficient = self._entries(p)
+        """Add changes of a plane's adjusted cells to the excess of the equations, in place."""
+        row, column, coefficient = self._list_entries(p)
         np.add.at(excess, row, coefficient * change[column])
 
     def repair_neighbourhoods(self, steps: StepTask, x: Units) -> Iterator[Mask]:
-        """Yield the cells of the planes that can best satisfy the equations which ``x`` violates, each time
-        of twice as many planes, as long as these are not all.
+        """Yield the cells of the planes that can best repair a rounded adjustment where ``x`` violates
+        equations, each time of twice as many planes, as long as these are not all.
         """
         missed = steps.matrix @ x
         plane = np.repeat(np.arange(len(self)), np.diff(self.first))
@@ -183,8 +183,8 @@ class TablePlanes:
             yield free
             count *= 2
 
-    def _entries(self, p: int) -> tuple[Cells, Cells, Units]:
-        """Return row, column within the plane and coefficient of every entry of a plane's columns."""
+    def _list_entries(self, p: int) -> tuple[Cells, Cells, Units]:
+        """Return equation, place in the plane and coefficient of each matrix entry of an adjusted plane."""
         pointers = self.columns.indptr[self.first[p] : self.first[p + 1] + 1]
         span = slice(pointers[0], pointers[-1])
         column = np.repeat(np.arange(pointers.size - 1, dtype=np.int64), np.diff(pointers))
@@ -192,12 +192,12 @@ class TablePlanes:
 
 
 def _slice_planes(steps: StepTask, cells: Cells) -> tuple[Cells, Cells]:
-    """Return the plane of each cell, and the number of levels below each plane.
+    """Return the plane of each cell to adjust, and the number of levels of totals below each plane.
 
     Dimensions with subtotals are sliced first: a plane with two of those is no network.
     """
     dimensions, codes = steps.structure.dimensions, steps.structure.codes[cells].astype(np.int64)
-    heights = [_levels_below(dimension) for dimension in dimensions]
+    heights = [_count_levels_below(dimension) for dimension in dimensions]
     order = sorted(range(len(dimensions)), key=lambda d: (-int(heights[d].max()), len(dimensions[d].codes)))
     key, height = np.zeros(cells.size, dtype=np.int64), np.zeros(cells.size, dtype=np.int64)
     for d in order[: len(dimensions) - ACROSS]:
@@ -207,8 +207,8 @@ def _slice_planes(steps: StepTask, cells: Cells) -> tuple[Cells, Cells]:
     return plane, height[one]
 
 
-def _levels_below(dimension: Dimension) -> Cells:
-    """Return the number of levels of codes below each code."""
+def _count_levels_below(dimension: Dimension) -> Cells:
+    """Return per code how many levels of codes lie below it: adjusted planes are rounded lowest first."""
     height = np.zeros(len(dimension.codes), dtype=np.int64)
     rising = True
     while rising:

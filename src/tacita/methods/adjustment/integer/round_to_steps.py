@@ -43,8 +43,8 @@ Heuristic = Callable[[StepTask, Run], Units | None]
 
 
 def round_to_steps(task: AdjustmentTask, z: Floats, structure: Structure, run: Run) -> Units:
-    """Return multiples of the step near a solver's changes ``z`` of a directed task, in units, that satisfy
-    equations and bounds exactly.
+    """Return an adjustment in multiples of the step, in units, near a solver's changes ``z`` of a directed
+    task, that satisfies equations and bounds exactly.
 
     Raises
     ------
@@ -62,14 +62,14 @@ def round_to_steps(task: AdjustmentTask, z: Floats, structure: Structure, run: R
         )
     x = _solve_integer(steps, run)
     if x is None:
-        raise _shortage_error(steps, run)
+        raise _explain_shortage(steps, run)
     if not steps.is_feasible(x):
         raise SolverError("integer changes were found that are infeasible", remedy="report the table")
     return np.asarray(x * task.step)
 
 
 def _solve_integer(steps: StepTask, run: Run) -> Units | None:
-    """Return integer steps, by the first approach that finds some; None if there are none."""
+    """Return integer steps of an adjustment, by the first approach that finds some; None if none does."""
     if not steps.fractional.any() and steps.is_feasible(steps.nearest):
         return steps.nearest
     small = int(steps.movable.sum()) <= FEW
@@ -100,9 +100,9 @@ def _solve_integer(steps: StepTask, run: Run) -> Units | None:
     return round_by_program(steps, run)
 
 
-def _shortage_error(steps: StepTask, run: Run) -> InfeasibleError:
-    """Return the error that names equations which integers miss."""
-    missed = _missed_equations(steps, run)
+def _explain_shortage(steps: StepTask, run: Run) -> InfeasibleError:
+    """Return the error that names equations which no integer adjustment within capacities satisfies."""
+    missed = _find_missed_equations(steps, run)
     where, remedy = "all equations", "widen capacities"
     if missed.size and steps.matrix.shape[0] == len(steps.structure.equations):
         row = steps.matrix[[int(missed[0])]]
@@ -119,8 +119,8 @@ def _step_text(steps: StepTask) -> str:
     return f"{steps.task.step / steps.task.one:g}"
 
 
-def _missed_equations(steps: StepTask, run: Run) -> Cells:
-    """Return the equations with ``s_j != 0`` in ``min sum_j |s_j| : M x = s, low <= x <= high``, integer."""
+def _find_missed_equations(steps: StepTask, run: Run) -> Cells:
+    """Return equations that integer adjustments miss: ``s_j != 0`` in ``min sum |s_j| : M x = s``."""
     from scipy.sparse import csr_array, eye_array, hstack
 
     count, size = steps.matrix.shape

@@ -34,7 +34,7 @@ EXCESS = 1e3
 
 
 def step_cost(norm: int, x: Any, target: Any, weight: Any, delta: float, largest: float) -> Any:
-    """Return the cost of changes ``x``, in values, near the optimal ``target``.
+    """Return the cost of an adjustment's changes ``x``, in values, near the optimal ``target``.
 
     The loss of every norm but ``linf`` is a sum over cells. For ``linf`` the cost is the distance ``w |x -
     t|``, and more beyond the largest weighted change of the target. Branches depend on the norm alone, so
@@ -80,23 +80,23 @@ class StepTask:
 
     @cached_property
     def columns(self) -> csc_array:
-        """``M`` by columns."""
+        """The matrix ``M`` of the adjustment's equations, by columns."""
         return self.matrix.tocsc()
 
     @cached_property
     def nearest(self) -> Units:
-        """The integers nearest to the target, which need not add up."""
+        """The integer steps nearest to the target of the adjustment, which need not add up."""
         return np.asarray(np.rint(self.target).astype(np.int64))
 
     @cached_property
     def fractional(self) -> Mask:
-        """Cells whose target is not integer."""
+        """Whether the target of the adjustment in each cell is not an integer number of steps."""
         slack = INTEGER + ROUND_OFF * np.abs(self.target)
         return np.asarray(np.abs(self.target - self.nearest) > slack)
 
     @cached_property
     def below(self) -> Units:
-        """The largest integers that are not above the target."""
+        """The largest integer steps that are not above the target of the adjustment."""
         return np.where(self.fractional, np.floor(self.target).astype(np.int64), self.nearest)
 
     @cached_property
@@ -105,8 +105,8 @@ class StepTask:
 
     @cached_property
     def imbalance(self) -> int:
-        """An upper bound on the violation of all equations together, in steps, that rounding does not
-        explain.
+        """An upper bound on the violation of all equations of the adjustment together, in steps, that
+        rounding does not explain.
         """
         matrix = self.matrix
         floor, rest = self.below, self.target - self.below
@@ -114,7 +114,7 @@ class StepTask:
         return int(np.ceil(missed + np.abs(np.where(self.fractional, 0.0, rest)).sum()))
 
     def costs(self, cells: Cells | slice, x: Units | Floats) -> Floats:
-        """Return ``g`` of some cells at some numbers of steps."""
+        """Return the adjustment's costs ``g`` of some cells at some numbers of steps."""
         task, scale = self.task, self.task.step / self.task.one
         return np.asarray(
             step_cost(
@@ -129,39 +129,40 @@ class StepTask:
 
     @cached_property
     def largest(self) -> float:
-        """The largest weighted change at the target, in values."""
+        """The largest weighted change at the target of the adjustment, in values."""
         return self.task.loss(self.target * self.task.step, "linf")
 
     def adds_up(self, x: Units) -> bool:
         return not (self.matrix @ x).any()
 
     def is_feasible(self, x: Units) -> bool:
-        """Return whether steps satisfy every equation and every bound, exactly."""
+        """Return whether integer steps of an adjustment satisfy every equation and every bound, exactly."""
         return bool((x >= self.low).all() and (x <= self.high).all() and self.adds_up(x))
 
     def pieces_in_box(self) -> Pieces:
-        """Return the pieces from the integer below each fractional target to the one above."""
+        """Return an adjustment's pieces from the integer below each fractional target to the one above."""
         cells = np.flatnonzero(self.fractional)
         return self._make_pieces(cells, self.below, np.ones(cells.size, dtype=np.int64), 1)
 
     def pieces_around_box(self, reach: int, surcharge: float = 0.0) -> Pieces:
-        """Return the pieces of the box and up to ``reach`` steps beyond it, at a surcharge."""
+        """Return an adjustment's pieces in the box and up to ``reach`` steps beyond it, at a surcharge."""
         cells = np.flatnonzero(self.movable)
         up, down = (
-            self._pieces_beyond(cells, self.below + self.fractional, reach, 1),
-            self._pieces_beyond(cells, self.below, reach, -1),
+            self._make_pieces_beyond(cells, self.below + self.fractional, reach, 1),
+            self._make_pieces_beyond(cells, self.below, reach, -1),
         )
         beyond = [replace(piece, cost=piece.cost + surcharge) for piece in up + down]
         return _join([self.pieces_in_box(), *beyond])
 
     def pieces_around(self, start: Units, cells: Cells, reach: int) -> Pieces:
-        """Return the pieces of up to ``reach`` steps of some cells from a start within the bounds."""
+        """Return an adjustment's pieces of up to ``reach`` steps of some cells from a start in bounds."""
         return _join(
-            self._pieces_beyond(cells, start, reach, 1) + self._pieces_beyond(cells, start, reach, -1)
+            self._make_pieces_beyond(cells, start, reach, 1)
+            + self._make_pieces_beyond(cells, start, reach, -1)
         )
 
-    def _pieces_beyond(self, cells: Cells, start: Units, reach: int, sign: int) -> list[Pieces]:
-        """Return one step, another one and the rest of ``reach`` in one direction, as far as bounds allow."""
+    def _make_pieces_beyond(self, cells: Cells, start: Units, reach: int, sign: int) -> list[Pieces]:
+        """Return an adjustment's pieces in one direction: a step, another, and the rest of ``reach``."""
         limit = self.high if sign > 0 else self.low
         room = np.minimum(sign * (limit[cells] - start[cells]), reach)
         at, found = start.copy(), []

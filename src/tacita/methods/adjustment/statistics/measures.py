@@ -63,13 +63,13 @@ class Keep:
 
     @property
     def asked(self) -> dict[str, float]:
-        """Statistic -> tolerance, of those that have one."""
+        """The statistics that an adjustment is to preserve, each with its tolerance in percent."""
         tolerances = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: tolerance for name, tolerance in tolerances.items() if tolerance is not None}
 
 
 def parse_keep(given: str | Keep, known: Sequence[str] = ALONE) -> Keep:
-    """Return the tolerances of text such as ``mean, variance=0.1, slope=0.5 %``, checked.
+    """Return an adjustment's tolerances of statistics from text like ``mean, variance=0.1, slope=0.5 %``.
 
     A mean without a tolerance does not change at all, anything else by at most 0.1 %.
 
@@ -128,7 +128,7 @@ class MeasuredStatistic:
 def measure_statistics(
     names: Sequence[str], before: Sequence[Floats], after: Sequence[Floats]
 ) -> list[MeasuredStatistic]:
-    """Return the changes of the named statistics of one table, or of several tables and all their pairs."""
+    """Return how an adjustment changes the named statistics of one table, or of several and all pairs."""
     if not before[0].size:
         raise InputError("statistics of no cells were requested", remedy="choose at least two cells")
     columns = [_Column(a, x) for a, x in zip(before, after, strict=True)]
@@ -154,7 +154,7 @@ def measure_statistics(
 
 
 def measure_changes(before: Floats, after: Floats, cells: Mask | Cells) -> dict[str, float]:
-    """Return the changes in percent of a table's mean, variance, slope, and correlation with the original."""
+    """Return by how many percent an adjustment changes a table's mean, variance, correlation and slope."""
     return {m.name: m.change for m in measure_statistics(ALONE, [before[cells]], [after[cells]])}
 
 
@@ -164,8 +164,8 @@ def measure_changes_together(
     cells: Mask | Cells,
     names: Iterable[str] = (*OF_PAIRS, "variance"),
 ) -> dict[str, float]:
-    """Return the changes in percent of some statistics of every table and pair, by default of the variances
-    and of every pair's covariance, correlation and regression.
+    """Return by how many percent an adjustment changes statistics of every table and pair, by default the
+    variances and every pair's covariance, correlation and regression.
 
     The keys are labels such as ``covariance of tables 1 and 2``.
     """
@@ -174,7 +174,7 @@ def measure_changes_together(
 
 
 def describe_changes(changed: dict[str, float], keep: Keep) -> str:
-    """Return a remark on the changes of the statistics that have a tolerance, and on those that exceed it."""
+    """Return a remark on how an adjustment changes the statistics asked to be kept, and on those missed."""
     percent = {
         name: keep.asked[name.split(" of ")[0]] for name in changed if name.split(" of ")[0] in keep.asked
     }
@@ -199,7 +199,7 @@ Pair = tuple[float, float, Floats, Floats]
 
 
 def _measure_single(name: str, column: _Column) -> Single:
-    """Return a statistic before, after, and its derivative by the cells after."""
+    """Return a statistic of one adjusted table: before, after, and its derivative by the cells after."""
     size, a, x = column.size, column.before, column.after
     if name == "mean":
         return column.mean_before, column.mean, np.full(size, 1 / size)
@@ -216,7 +216,7 @@ def _measure_single(name: str, column: _Column) -> Single:
 
 
 def _measure_pair(name: str, one: _Column, other: _Column) -> Pair:
-    """Return a statistic before, after, and its derivatives by the cells of both tables after."""
+    """Return a statistic of two adjusted tables: before, after, and its derivatives by cells of both."""
     size, x, u = one.size, one.after, other.after
     before, common = _mean_product(one.before, other.before), _mean_product(x, u)
     if name == "covariance":

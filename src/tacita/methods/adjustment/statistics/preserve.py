@@ -62,7 +62,7 @@ class PreservingSolution(AdjustmentSolution):
 def preserve_statistics(
     task: AdjustmentTask, keep: Keep, values: Floats, cells: Mask, run: Run, solve: Solve
 ) -> PreservingSolution:
-    """Return the cheapest changes found that preserve statistics of some cells.
+    """Return the cheapest adjustment found that preserves statistics of some cells.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def preserve_statistics(
 def rows_for_directions(
     task: AdjustmentTask, keep: Keep, values: Floats, cells: Mask, z: Floats
 ) -> SideConstraints:
-    """Return linearised constraints on the statistics for the choice of directions.
+    """Return linearised constraints on the statistics to preserve, for the choice of adjustment directions.
 
     Among directions of equal loss there are mostly some that preserve statistics at no cost: those that are
     optimal with these constraints. ``z`` are changes in some directions.
@@ -101,7 +101,7 @@ def rows_for_directions(
 
 
 def linearise_all(measure: MeasureTargets, z: Floats) -> SideConstraints:
-    """Return all statistics linearised around no changes, with the second-order terms of the changes ``z``.
+    """Return constraints on an adjustment's statistics around no change, with second-order terms of ``z``.
 
     Terms of second order, such as ``Var(y)`` in the variance, hardly depend on directions.
     """
@@ -140,7 +140,7 @@ def run_rounds(
     solve: Solve,
     weight: Floats,
 ) -> RoundState:
-    """Run rounds until all statistics are preserved at no cost, nothing more is gained or time is over.
+    """Run rounds until the adjustment preserves all statistics at no cost, gains no more, or time is over.
 
     ``weight`` is that of squared changes, in the step towards least squares.
     """
@@ -163,7 +163,7 @@ def run_rounds(
 
 
 def refuse_contradiction(state: RoundState) -> None:
-    """Raise an error with feasible tolerances where the last rounds had to widen the given ones."""
+    """Raise an error with feasible tolerances where an adjustment's rounds had to widen the given ones."""
     if state.preserved or not state.contradicted or state.stalled <= PATIENCE:
         return
     asked = ", ".join(f"{a.label} to {a.tolerance:g} %" for a in state.targets)
@@ -175,7 +175,7 @@ def refuse_contradiction(state: RoundState) -> None:
 
 
 def conclude(state: RoundState, bound: float, size: int) -> PreservingSolution:
-    """Return the result of the rounds, with a remark for each tolerance that is missed."""
+    """Return the adjustment that rounds found, with a remark for each statistic beyond its tolerance."""
     rows = [linearise(state.z, a, max(a.tolerance, abs(a.change))) for a in state.targets]
     return PreservingSolution(
         z=state.z,
@@ -194,7 +194,7 @@ def conclude(state: RoundState, bound: float, size: int) -> PreservingSolution:
 
 
 def round_up(change: float) -> float:
-    """Return the size of a change, rounded up to three digits."""
+    """Return the size of a statistic's change by an adjustment, rounded up to three digits."""
     size = abs(change)
     if size == 0.0:
         return 0.0

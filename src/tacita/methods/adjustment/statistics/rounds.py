@@ -67,7 +67,7 @@ class StatisticTarget:
 
     @property
     def ratio(self) -> float:
-        """The change relative to the tolerance: at most 1 where the statistic is preserved."""
+        """The statistic's change by the adjustment relative to its tolerance: at most 1 if preserved."""
         return abs(self.change) / max(self.tolerance, LEAST)
 
 
@@ -109,12 +109,12 @@ class RoundState:
         return self.worst <= 1.0
 
     def is_finished(self, loss: float) -> bool:
-        """Return whether all tolerances hold at no more than ``loss``, or rounds have ceased to gain."""
+        """Return whether the adjustment meets all tolerances at no more than ``loss``, or gains no more."""
         return (self.preserved and self.loss <= loss * (1 + NOISE)) or self.stalled > PATIENCE
 
 
 def make_target(measure: MeasuredStatistic, keep: Keep, cells: Sequence[Cells], one: int) -> StatisticTarget:
-    """Return a statistic of a task in units; ``cells`` are those of each of its tables in that task."""
+    """Return a statistic for an adjustment to preserve; ``cells`` are those of each of its tables."""
     if not np.isfinite(measure.change):
         raise InputError(
             f"the {measure.label} has no change in percent, as it, or a variance it rests on, is zero",
@@ -134,7 +134,7 @@ def make_target(measure: MeasuredStatistic, keep: Keep, cells: Sequence[Cells], 
 def start_rounds(
     task: AdjustmentTask, plain: AdjustmentSolution, targets: list[StatisticTarget]
 ) -> RoundState:
-    """Return the state of changes that were found without regard to statistics."""
+    """Return the first state of the rounds: an adjustment found without regard to statistics."""
     if task.choice is not None:
         # A segment between different directions would contain values that are not safe.
         raise InputError("statistics are preserved with given directions", remedy="choose them first")
@@ -153,7 +153,7 @@ def start_rounds(
 def run_round(
     task: AdjustmentTask, state: RoundState, measure: MeasureTargets, run: Run, solve: Solve
 ) -> RoundState:
-    """Return the state after one more round, which is never worse."""
+    """Return the state after one more round of preserving an adjustment's statistics, never a worse one."""
     found, contradicted = _solve(task, state, run, solve)
     far, moved = measure(found.z), found.z - state.z
     foreseen = np.array([a.change + a.gradient @ moved[a.cells] for a in state.targets])
@@ -170,7 +170,7 @@ def run_round(
 
 
 def search_segment(z: Floats, task: AdjustmentTask, state: RoundState, measure: MeasureTargets) -> RoundState:
-    """Return the best state on the segment from the current changes to ``z``."""
+    """Return the best state on the segment from the current adjustment to the changes ``z``."""
     points = (state.z + step * (z - state.z) for step in STEPS)
     there = (replace(state, z=p, loss=task.loss(p), targets=measure(p), stalled=0) for p in points)
     best = min(there, key=lambda s: (max(s.worst, 1.0), s.loss))
@@ -186,7 +186,7 @@ def _is_better(new: RoundState, old: RoundState) -> bool:
 def _solve(
     task: AdjustmentTask, state: RoundState, run: Run, solve: Solve
 ) -> tuple[AdjustmentSolution, bool]:
-    """Return the cheapest changes that satisfy the rows around the state; whether these had to be widened."""
+    """Return the cheapest adjustment that meets the statistics' rows, and whether these were widened."""
     around = [
         linearise(state.z, replace(a, change=a.change + rest), (1 - MARGIN) * a.tolerance)
         for a, rest in zip(state.targets, state.rest, strict=True)
@@ -201,7 +201,7 @@ def _solve(
 
 
 def linearise(z: Floats, at: StatisticTarget, room: float) -> StatisticRow:
-    """Return the row that keeps a statistic within some room, linearised at the changes ``z``."""
+    """Return the row that keeps a statistic of an adjustment within some room, linearised at ``z``."""
     # A row may be equivalent to equations, and must not contradict them by a rounding error: zeros are not
     # computed, and no room is smaller than rounding errors.
     middle = 0.0 if at.linear else float(at.gradient @ z[at.cells]) - at.change

@@ -64,7 +64,7 @@ def solve_together(
     run: Run,
     how: Literal["alternating", "joint"] = "alternating",
 ) -> list[PreservingSolution]:
-    """Return the cheapest changes found that preserve statistics of each table and of each pair of tables.
+    """Return the cheapest adjustments found that preserve statistics of each table and of each pair.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def choose_directions_together(
     run: Run,
     choose: Callable[[AdjustmentTask], Mask],
 ) -> list[Mask]:
-    """Return directions of all tables that preserve linearised statistics at the least loss.
+    """Return adjustment directions of all tables that preserve linearised statistics at the least loss.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def choose_directions_together(
     tables, solve = _Tables(directed, values, keep, cells), _default_solver(run)
     z = np.concatenate([solve(task).z for task in directed])
     side = linearise_all(lambda z: tables.targets(np.split(z, len(tasks))), z)
-    up = choose(replace(_stack(tasks), side=side))
+    up = choose(replace(_stack_tasks(tasks), side=side))
     return np.split(up, np.cumsum([mask.size for mask in first])[:-1])
 
 
@@ -162,14 +162,14 @@ class _Tables:
         )
 
     def targets(self, zs: Sequence[Floats]) -> list[StatisticTarget]:
-        """Return all statistics, as functions of the stacked changes of all tables."""
+        """Return the statistics to preserve, as functions of the stacked adjustments of all tables."""
         return [
             make_target(m, self.keep, [self.where + i * len(self) for i in m.tables], self.tasks[0].one)
             for m in self.measure_statistics(zs)
         ]
 
     def targets_of(self, i: int, zs: Sequence[Floats]) -> list[StatisticTarget]:
-        """Return the statistics that involve table ``i``, as functions of its changes."""
+        """Return the statistics to preserve that involve table ``i``, as functions of its adjustment."""
         return [
             make_target(
                 replace(m, gradients=(m.gradients[m.tables.index(i)],)),
@@ -182,14 +182,14 @@ class _Tables:
         ]
 
     def weight(self) -> Floats:
-        """Return weights of squared changes, relative to the variance of each table."""
+        """Return weights of squared adjustments of all cells, relative to the variance of each table."""
         cells = np.full(len(self), LITTLE)
         cells[self.where] = 1.0
         variances = [float(a.var()) or 1.0 for a in self.before]
         return np.concatenate([cells * (max(variances) / variance) for variance in variances])
 
     def states(self, found: Sequence[AdjustmentSolution], zs: Sequence[Floats]) -> list[RoundState]:
-        """Return the state of each table with the changes that were found."""
+        """Return the state of each table before its rounds, with the adjustment that was found."""
         return [
             start_rounds(task, solution, self.targets_of(i, zs))
             for i, (task, solution) in enumerate(zip(self.tasks, found, strict=True))
@@ -199,7 +199,7 @@ class _Tables:
 def _solve_alternating(
     tables: _Tables, plain: Sequence[AdjustmentSolution], run: Run, solve: Solve
 ) -> list[RoundState]:
-    """Run rounds on one table at a time."""
+    """Return the states of all tables' adjustments after rounds on one table at a time."""
     zs = [found.z for found in plain]
     states = tables.states(plain, zs)
     for turn in range(ROUNDS * len(zs)):
@@ -228,8 +228,8 @@ def _solve_alternating(
 def _solve_jointly(
     tables: _Tables, plain: Sequence[AdjustmentSolution], run: Run, solve: Solve
 ) -> list[RoundState]:
-    """Run rounds on one task that contains all tables."""
-    task, count = _stack(tables.tasks), len(plain)
+    """Return the states of all tables' adjustments after rounds on one task that contains all."""
+    task, count = _stack_tasks(tables.tasks), len(plain)
     start = AdjustmentSolution(
         z=np.concatenate([found.z for found in plain]),
         value=task.loss(np.concatenate([found.z for found in plain])),
@@ -251,12 +251,12 @@ def _solve_jointly(
 
 
 def can_stack(tasks: Sequence[AdjustmentTask]) -> bool:
-    """Return whether one program can contain all tasks: in the same units, in the same norm."""
+    """Return whether one program can adjust all tables: in the same units, in the same norm."""
     return len({(task.one, task.step, task.norm, task.delta) for task in tasks}) == 1
 
 
-def _stack(tasks: Sequence[AdjustmentTask]) -> AdjustmentTask:
-    """Return all tasks as one, whose loss is the sum of theirs, or in ``linf`` the largest."""
+def _stack_tasks(tasks: Sequence[AdjustmentTask]) -> AdjustmentTask:
+    """Return the adjustment tasks of all tables as one, whose loss is the sum, or largest in ``linf``."""
     from scipy.sparse import block_diag, csr_array
 
     first = tasks[0]
@@ -282,7 +282,7 @@ def _stack(tasks: Sequence[AdjustmentTask]) -> AdjustmentTask:
 
 
 def _join_choices(tasks: Sequence[AdjustmentTask]) -> DirectionChoice | None:
-    """Return the choices of all tasks, in the cells of the stacked one."""
+    """Return the choices of adjustment directions of all tables, in the cells of the stacked task."""
     own = [(i * len(task), task.choice) for i, task in enumerate(tasks) if task.choice is not None]
     if not own:
         return None
@@ -319,7 +319,7 @@ def enumerate_directions(
     run: Run,
     most: int = 4096,
 ) -> Iterator[DirectionOutcome]:
-    """Yield the results of all feasible directions of the sensitive cells of one table or several.
+    """Yield loss and statistics of the adjustments by all feasible directions, of one table or several.
 
     Each table is solved once for each of its own combinations; where its cheapest changes are not unique the
     statistics are those of the solver's. The iteration ends early when the run is over.
@@ -329,7 +329,7 @@ def enumerate_directions(
     InputError
         There are more than ``most`` combinations.
     """
-    possible = [_possible_directions(task.choice) for task in tasks]
+    possible = [_list_open_directions(task.choice) for task in tasks]
     count = prod(prod(len(options) for options in table) for table in possible)
     if count > most:
         raise InputError(
@@ -339,8 +339,8 @@ def enumerate_directions(
     return _solve_each(tasks, values, cells, run, possible, _default_solver(run))
 
 
-def _possible_directions(choice: DirectionChoice | None) -> list[tuple[bool, ...]]:
-    """Return the open directions of each sensitive cell."""
+def _list_open_directions(choice: DirectionChoice | None) -> list[tuple[bool, ...]]:
+    """Return the directions open to each sensitive cell of an adjustment: up, down, or both."""
     if choice is None:
         return []
     return [

@@ -40,12 +40,12 @@ class StatisticRow:
 
     @property
     def scale(self) -> float:
-        """The largest coefficient."""
+        """The largest coefficient of this constraint on a statistic of the adjustment."""
         return float(np.abs(self.gradient).max(initial=0.0))
 
 
 def to_side(rows: Sequence[StatisticRow], size: int) -> SideConstraints:
-    """Return rows as constraints of a task of some size, scaled to a largest coefficient of 1."""
+    """Return rows on statistics as side constraints of an adjustment task, their largest entries 1."""
     from scipy.sparse import csr_array
 
     entries = [np.empty(0), *(row.gradient / row.scale for row in rows)]
@@ -59,7 +59,7 @@ def to_side(rows: Sequence[StatisticRow], size: int) -> SideConstraints:
 
 
 def with_side(task: AdjustmentTask, side: SideConstraints) -> AdjustmentTask:
-    """Return the task with further side constraints."""
+    """Return the adjustment task with further side constraints on statistics."""
     from scipy.sparse import csr_array, vstack
 
     if task.side is None:
@@ -70,13 +70,13 @@ def with_side(task: AdjustmentTask, side: SideConstraints) -> AdjustmentTask:
 
 
 def widen_rows(task: AdjustmentTask, rows: Sequence[StatisticRow], run: Run) -> list[StatisticRow]:
-    """Return the rows with enough room to be feasible.
+    """Return the rows on statistics with just enough room for an adjustment to be feasible.
 
     Rows of tolerance 0 are widened only if all others are not enough.
     """
     for least in (0.0, LEAST):
         shares = [max(row.tolerance, least) for row in rows]
-        found = solve_mip(_widening_program(task, rows, shares), run)
+        found = solve_mip(_build_widening_program(task, rows, shares), run)
         if found.status is Ended.OPTIMAL:
             more = found.bound * (1 + HAIR)
             return [replace(r, room=r.room + more * share) for r, share in zip(rows, shares, strict=True)]
@@ -87,10 +87,10 @@ def widen_rows(task: AdjustmentTask, rows: Sequence[StatisticRow], run: Run) -> 
     )
 
 
-def _widening_program(
+def _build_widening_program(
     task: AdjustmentTask, rows: Sequence[StatisticRow], shares: Sequence[float]
 ) -> LinearProgram:
-    """Return the linear program over ``z``, in a unit that keeps its bounds small, and ``e``."""
+    """Return the linear program of the least widening ``e`` of the rows on an adjustment's statistics."""
     from scipy.sparse import csr_array, hstack, vstack
 
     lower, upper = task.lower.astype(np.float64), task.upper.astype(np.float64)
