@@ -172,9 +172,9 @@ def bare(task: AdjustmentTask, limit: float) -> Result:
     start = time.process_time()
     model = DirectionProgram(task, task.choice, Balance.of(task, task.choice))
     found = solve_mip(model.program, Run(time_limit=limit))
-    loss = model.loss(float(model.program.cost @ found.point)) if found.point.size else np.inf
+    loss = model.to_loss(float(model.program.cost @ found.point)) if found.point.size else np.inf
     seconds = time.process_time() - start
-    return Result(len(task), loss, model.loss(found.bound), found.status is Ended.OPTIMAL, seconds)
+    return Result(len(task), loss, model.to_loss(found.bound), found.status is Ended.OPTIMAL, seconds)
 
 
 HEADER = (

@@ -18,7 +18,7 @@ from tacita.methods.adjustment import joint as joint_adjustment
 from tacita.methods.adjustment.adjustment import UNPROTECTED, Adjustment
 from tacita.methods.adjustment.radius import check_levels
 from tacita.methods.adjustment.task import NORMS
-from tacita.methods.options.distances import ASSUMED, largest_amounts
+from tacita.methods.options.distances import ASSUMED, find_largest_amounts
 from tacita.testing import check_method, problems, tables
 
 THESIS = [[10, 15, 11, 9], [8, 10, 12, 15], [10, 12, 11, 13]]
@@ -411,7 +411,7 @@ def test_counts_below_a_threshold_draw_from_the_same_amounts() -> None:
     """Otherwise a large distance would give a count of 1 away: its level is the largest."""
     table = tc.Table.from_array([[1, 40, 38], [52, 4, 33], [41, 37, 2]], counts=True)
     problem = tc.Problem(table, tc.Threshold(5))
-    assert set(largest_amounts(problem, 1)[problem.sensitive]) == {4}
+    assert set(find_largest_amounts(problem, 1)[problem.sensitive]) == {4}
     shown = {1: set(), 2: set(), 4: set()}
     for seed in range(40):
         release = check_method(Adjustment(directions="up"), problem, tc.Run(seed=seed))

@@ -21,11 +21,11 @@ from tacita.methods.adjustment.feasibility import (
 )
 from tacita.methods.adjustment.task import AdjustmentTask
 from tacita.methods.adjustment.task_options import (
-    amounts_or_percentages,
     build_task,
-    capacity_units,
+    find_capacity_shares,
     multiply_exactly,
     parse_percentage,
+    read_amounts_or_percentages,
     read_directions,
 )
 
@@ -90,7 +90,7 @@ def least_by_hand(asked: AdjustmentTask, share: np.ndarray, shortfall: bool) -> 
 @given(sensitive_tables())
 @examples(25)
 def test_the_smallest_capacity(problem: tc.Problem) -> None:
-    loose, share = task(problem), capacity_units(problem, "1%")
+    loose, share = task(problem), find_capacity_shares(problem, "1%")
     found, least = find_smallest_capacity(loose, share, tc.Run()), least_by_hand(task(problem), share, False)
     if not np.isfinite(least):
         assert found is None
@@ -117,12 +117,12 @@ def test_the_smallest_shortfall(problem: tc.Problem, capacity: str) -> None:
 def test_amounts_are_percentages_numbers_or_columns() -> None:
     table = tc.Table.from_array([[10, 20], [30, 45]], counts=False)
     problem = tc.Problem(table, tc.Marked([]))
-    assert amounts_or_percentages(problem, "20%", "capacity")[table.find("2", "2")] == 9
-    assert (amounts_or_percentages(problem, 7, "capacity") == 7).all()
+    assert read_amounts_or_percentages(problem, "20%", "capacity")[table.find("2", "2")] == 9
+    assert (read_amounts_or_percentages(problem, 7, "capacity") == 7).all()
     with pytest.raises(InputError, match="'x%' is no percentage"):
-        amounts_or_percentages(problem, "x%", "capacity")
+        read_amounts_or_percentages(problem, "x%", "capacity")
     with pytest.raises(InputError, match="no column 'wide'"):
-        amounts_or_percentages(problem, "wide", "capacity")
+        read_amounts_or_percentages(problem, "wide", "capacity")
 
 
 @pytest.mark.parametrize("wrong", ["nan%", "inf%", "-5%", "1e999999999%"])

@@ -19,7 +19,7 @@ from tacita.methods.adjustment.convex.solve_convex import solve_convex
 from tacita.methods.adjustment.directions.annealing import anneal, balance_greedily
 from tacita.methods.adjustment.directions.balance import Balance
 from tacita.methods.adjustment.directions.choose_directions import HOWS, Directions, How, choose_directions
-from tacita.methods.adjustment.directions.direction_patterns import pattern_rows
+from tacita.methods.adjustment.directions.direction_patterns import derive_pattern_rows
 from tacita.methods.adjustment.directions.flip_search import FlipSearch
 from tacita.methods.adjustment.directions.flow_losses import FlowLosses
 from tacita.methods.adjustment.directions.losses import ProgramLosses
@@ -325,7 +325,7 @@ def test_annealing_and_bounds_without_a_solver() -> None:
     first, last = (solve_convex(task.directed(up), Run()).value for up in (start, better))
     bound = balance.bound(task.choice)
     assert bound <= last < first
-    assert pattern_rows(balance, task.choice, Run())[1] <= last
+    assert derive_pattern_rows(balance, task.choice, Run())[1] <= last
     assert (anneal(balance, task.choice, start, Run(), 0) == better).all()
 
 
@@ -333,7 +333,7 @@ def test_pattern_rows_hold_for_all_directions() -> None:
     task = build_task("plane", 4, count=7)
     assert task.choice is not None
     balance = Balance.of(task, task.choice)
-    rows, bound = pattern_rows(balance, task.choice, Run())
+    rows, bound = derive_pattern_rows(balance, task.choice, Run())
     assert rows
     for up in possible(task):
         out = np.abs(balance.imbalance(up))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.core.errors import InputError
 from tacita.methods.adjustment.statistics.measures import parse_keep
-from tacita.methods.options.phrases import quoted, split_text, unquoted
+from tacita.methods.options.phrases import quote_word, split_text, unquote_word
 from tacita.methods.rounding.subtotals import parse_subtotals
 
 TABLE = tc.Table.from_array([[20, 50, 10], [8, 19, 22], [17, 32, 12]])
@@ -74,7 +74,7 @@ def test_quoted_words_read_back_the_same(word: str) -> None:
     if "'" in word and '"' in word:
         return
     for at in (",", ";", "+", "|", ":"):
-        assert [unquoted(piece) for piece in split_text(f"{quoted(word)}{at}x", at)] == [word, "x"]
+        assert [unquote_word(piece) for piece in split_text(f"{quote_word(word)}{at}x", at)] == [word, "x"]
 
 
 def test_parts_of_a_mixture() -> None:

@@ -24,7 +24,7 @@ from tacita.methods.adjustment.statistics.measures import (
     measure_changes_together,
     parse_keep,
 )
-from tacita.methods.adjustment.statistics.preserve import preserve_statistics, rows_for_directions
+from tacita.methods.adjustment.statistics.preserve import linearise_for_directions, preserve_statistics
 from tacita.methods.adjustment.statistics.several_tables import enumerate_directions, solve_together
 from tacita.methods.adjustment.statistics.statistic_rows import with_side
 from tacita.methods.adjustment.task import (
@@ -422,7 +422,7 @@ def test_rows_to_choose_by_lead_to_directions_that_keep_statistics_at_no_cost() 
     case = three_tables(1, True)[2]
     dear = preserve_statistics(case.task, ALL_ALONE, case.values, CELLS, Run(), solve)
     assert dear.value > 1.05 * case.plain.value
-    rows = rows_for_directions(case.open, ALL_ALONE, case.values, CELLS, case.plain.z)
+    rows = linearise_for_directions(case.open, ALL_ALONE, case.values, CELLS, case.plain.z)
     directions = choose_directions(with_side(case.open, rows), "optimal", Run())
     found = preserve_statistics(
         case.open.directed(directions.up), ALL_ALONE, case.values, CELLS, Run(), solve

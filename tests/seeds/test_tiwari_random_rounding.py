@@ -74,7 +74,7 @@ def not_sensitive(problem: tc.Problem, value: np.ndarray) -> float:
 )
 def test_integer_optima_of_given_roundings(case: str, to: list[int], optimum: float) -> None:
     problem, asked = question(case)
-    moved = minimise_squares(asked.squares(rounding(asked, to)), tc.Run())
+    moved = minimise_squares(asked.build_squares(rounding(asked, to)), tc.Run())
     assert moved is not None
     assert moved.proven
     value = asked.value(moved)
@@ -94,7 +94,7 @@ def test_integer_optima_over_all_cells(case: str, everything: float) -> None:
         "four": [20],
     }
     problem, asked = question(case)
-    moved = minimise_squares(asked.squares(rounding(asked, sets[case])), tc.Run())
+    moved = minimise_squares(asked.build_squares(rounding(asked, sets[case])), tc.Run())
     assert moved is not None
     inner = ~problem.table.structure.is_total
     value, true = asked.value(moved)[inner], problem.table.units[inner]
@@ -105,9 +105,9 @@ def test_integer_optima_over_all_cells(case: str, everything: float) -> None:
 
 def test_example_2_third_set_cannot_be_adjusted() -> None:
     _, asked = question("two")
-    assert minimise_squares(asked.squares(rounding(asked, [14, 14, 28, 14])), tc.Run()) is None
+    assert minimise_squares(asked.build_squares(rounding(asked, [14, 14, 28, 14])), tc.Run()) is None
     freer = RandomRoundingTask.of(asked.problem, 14, below=1.0, above=1.0, margins_announced=False)
-    assert minimise_squares(freer.squares(rounding(freer, [14, 14, 28, 14])), tc.Run()) is not None
+    assert minimise_squares(freer.build_squares(rounding(freer, [14, 14, 28, 14])), tc.Run()) is not None
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_cells_that_are_disturbed_in_print() -> None:
 def test_example_1_protection_inequalities() -> None:
     """x9 >= 7 excludes 5; (0, 10) and, not in the paper, (5, 10) are left, and the second is nearer."""
     problem, asked = question("one")
-    needed = derive_inequalities(problem, asked.windows(), tc.Run())
+    needed = derive_inequalities(problem, asked.find_windows(), tc.Run())
     sets = {to: rounding(asked, list(to)) for to in ((0, 5), (0, 10), (5, 5), (5, 10))}
     met = needed.are_met(np.array(list(sets.values()))).all(axis=1)
     assert dict(zip(sets, met.tolist(), strict=True)) == {
@@ -173,7 +173,7 @@ def test_example_1() -> None:
 def test_example_2(base: int | None) -> None:
     """The base of the paper is also the one that is chosen; its three sets are left; the second is best."""
     problem, asked = question("two")
-    needed = derive_inequalities(problem, asked.windows(), tc.Run())
+    needed = derive_inequalities(problem, asked.find_windows(), tc.Run())
     sets = [[28, 14, 14, 14], [14, 28, 14, 14], [14, 14, 28, 14], [28, 28, 14, 0], [14, 28, 28, 0]]
     met = needed.are_met(np.array([rounding(asked, to) for to in sets])).all(axis=1)
     assert met.tolist() == [True, True, True, False, False]
@@ -190,7 +190,7 @@ def test_example_3_a_better_set_than_in_print() -> None:
         rounding(asked, to) for to in ([190, 114, 247, 95, 152, 152], [209, 95, 247, 95, 152, 152])
     )
     assert asked.distances(np.array([printed, better])) == pytest.approx([18.38, 12.17], abs=0.005)
-    needed = derive_inequalities(problem, asked.windows(), tc.Run())
+    needed = derive_inequalities(problem, asked.find_windows(), tc.Run())
     met = needed.are_met(np.array([better]))[0]
     failed = {problem.table.structure.key(int(c)) for c in needed.requirements.cell[~met]}
     assert failed <= {("3", "3")}

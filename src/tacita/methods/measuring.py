@@ -10,7 +10,7 @@ from tacita.core.release import Release
 from tacita.problem.problem import Problem
 
 
-def shown_changes(problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
+def measure_shown_changes(problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
     """Return published minus true number per cell, in units, for a method's loss; 0 outside ``cells``.
 
     Raises
@@ -30,7 +30,7 @@ def shown_changes(problem: Problem, release: Release, cells: Mask | None = None)
     return np.where(measured, release.value / finer - problem.table.units, 0.0)
 
 
-def window_reaches(problem: Problem, release: Release) -> tuple[Floats, Floats]:
+def measure_window_reaches(problem: Problem, release: Release) -> tuple[Floats, Floats]:
     """Return how far each cell's window reaches above and below the truth, in values, for a method's loss,
     within the outsider's bounds; infinite where it is unbounded.
     """
@@ -45,7 +45,7 @@ def window_reaches(problem: Problem, release: Release) -> tuple[Floats, Floats]:
     return (high - table.units) / one, (table.units - low) / one
 
 
-def inexact_cells(problem: Problem, release: Release) -> Mask:
+def find_inexact_cells(problem: Problem, release: Release) -> Mask:
     """Return which cells a release does not give exactly, for the loss of a method."""
     _refuse_other_tables(problem, release)
     return release.hidden

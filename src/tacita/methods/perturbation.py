@@ -28,7 +28,7 @@ from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
 from tacita.engine.model import Model
-from tacita.methods.measuring import shown_changes
+from tacita.methods.measuring import measure_shown_changes
 from tacita.methods.method import check_words, option
 from tacita.methods.modelling.model_builder import ModelBuilder, build_alone
 from tacita.methods.modelling.solve_release import solve_with_draws
@@ -40,15 +40,15 @@ from tacita.methods.options.distances import (
     NONE_DRAWN,
     Distance,
     Draws,
-    largest_levels,
+    find_largest_levels,
 )
 from tacita.methods.options.per_cell import (
     choose_scale,
-    largest_level,
+    find_largest_level,
+    find_round_number,
     read_amounts,
     read_column,
     read_weights,
-    round_number,
 )
 from tacita.problem.problem import Problem, start_run
 
@@ -155,7 +155,7 @@ class Perturbation:
 
     def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
         """Return the part of every cell (or of each of some ``cells``) in the loss of a perturbation."""
-        change = shown_changes(problem, release, cells) / 10.0**problem.table.decimals
+        change = measure_shown_changes(problem, release, cells) / 10.0**problem.table.decimals
         up, down = (read_weights(problem, getattr(self, name), name) for name in ("weight_up", "weight_down"))
         each = up * np.maximum(change, 0.0) + down * np.maximum(-change, 0.0)
         if self.weight_changed is not None:
@@ -188,8 +188,8 @@ class Perturbation:
         down = builder.add_variables(
             at.size, read_weights(problem, self.weight_down, "weight_down")[at] * worth, room_down
         )
-        builder.move(at, up, step)
-        builder.move(at, down, -step)
+        builder.move_numbers(at, up, step)
+        builder.move_numbers(at, down, -step)
         changes = _PerturbedCells(at, up, down, room_up, room_down)
         apart = changes.of(np.flatnonzero(sensitive[at]))
         self._move_sensitive(builder, apart, given, bounds.radius[apart.cells], step)
@@ -284,7 +284,7 @@ class Perturbation:
             return (
                 wide if self.readers == "radius" else np.full(len(table), _choose_round_radius(problem, wide))
             )
-        level = largest_level(problem)
+        level = find_largest_level(problem)
         most = 0 if self.distance == "exact" else max(level, FEWEST_STEPS * table.unit)
         least = 2 * (level + most) if self.readers == "radius" else 2 * level + most
         return np.full(len(table), _choose_round_radius(problem, np.array([least])))
@@ -345,8 +345,8 @@ class _LeastChanges:
         """Return least perturbations past the largest levels of all attackers, and by random amounts as far
         as there is room: the window must still contain the opposite level.
         """
-        lower, upper = (level[changes.cells] for level in largest_levels(problem))
-        more = draws.random_amounts(problem, step)[changes.cells] // step
+        lower, upper = (level[changes.cells] for level in find_largest_levels(problem))
+        more = draws.draw_amounts(problem, step)[changes.cells] // step
         up, down = (np.maximum(1, -(-level // step)) for level in (upper, lower))
         spare_up = np.minimum(changes.room_up, (radius - lower) // step) - up
         spare_down = np.minimum(changes.room_down, (radius - upper) // step) - down
@@ -357,4 +357,4 @@ class _LeastChanges:
 def _choose_round_radius(problem: Problem, least: Units) -> int:
     """Return a perturbation's radius: the first round number of steps not below any of these units."""
     step = problem.table.unit
-    return round_number(-(-int(least.max(initial=0)) // step)) * step
+    return find_round_number(-(-int(least.max(initial=0)) // step)) * step

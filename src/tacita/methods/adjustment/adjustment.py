@@ -37,22 +37,22 @@ from tacita.methods.adjustment.feasibility import (
     find_smallest_shortfall,
 )
 from tacita.methods.adjustment.integer.round_to_steps import round_to_steps
-from tacita.methods.adjustment.radius import check_levels, choose_radius, limits_by_capacity
+from tacita.methods.adjustment.radius import check_levels, choose_radius, find_capacity_limits
 from tacita.methods.adjustment.statistics.measures import Keep, describe_changes, measure_changes, parse_keep
 from tacita.methods.adjustment.statistics.preserve import (
     PreservingSolution,
+    linearise_for_directions,
     preserve_statistics,
-    rows_for_directions,
 )
 from tacita.methods.adjustment.task import AdjustmentSolution, AdjustmentTask, Norm
 from tacita.methods.adjustment.task_options import (
     build_task,
-    capacity_units,
+    find_capacity_shares,
     parse_percentage,
     read_directions,
     restrict_directions,
 )
-from tacita.methods.measuring import shown_changes
+from tacita.methods.measuring import measure_shown_changes
 from tacita.methods.method import check_words, option
 from tacita.methods.modelling.model_builder import refuse_published_secrets
 from tacita.methods.options.distances import (
@@ -62,7 +62,7 @@ from tacita.methods.options.distances import (
     NONE_DRAWN,
     Distance,
     Draws,
-    first_feasible,
+    find_first_feasible,
 )
 from tacita.methods.options.per_cell import read_amounts
 from tacita.problem.problem import Problem, start_run
@@ -162,7 +162,7 @@ class Adjustment:
 
         if self.distance == "exact" or not len(problem.sensitive):
             return adjust(NONE_DRAWN)
-        return first_feasible(adjust, Draws(run.seed))
+        return find_first_feasible(adjust, Draws(run.seed))
 
     def task(self, problem: Problem, draws: Draws = NONE_DRAWN) -> AdjustmentTask:
         """Return the optimisation problem of the adjustment, directions of sensitive cells still open."""
@@ -178,7 +178,7 @@ class Adjustment:
             self.relaxed,
             self.totals == "fixed",
             self.safe == "zero" or (self.safe == "auto" and problem.table.integer),
-            draws.random_amounts(problem, problem.table.unit) if draws.share else None,
+            draws.draw_amounts(problem, problem.table.unit) if draws.share else None,
             radius,
         )
 
@@ -260,7 +260,7 @@ class Adjustment:
         cells, values = self._statistics_cells(problem), problem.table.values
         try:
             z = solve_convex(task.directed(first.up), run, self.formulation).z
-            side = rows_for_directions(task, parse_keep(self.keep or ""), values, cells, z)
+            side = linearise_for_directions(task, parse_keep(self.keep or ""), values, cells, z)
             up = choose(replace(task, side=side)).up
         except (InfeasibleError, StoppedError):
             return first
@@ -327,7 +327,7 @@ class Adjustment:
         """Return in words the least capacity that permits an adjustment, and the cells at it, or None."""
         loose = self._restrict(problem, replace(self, capacity=None).task(problem))
         fixed = (loose.lower == 0) & (loose.upper == 0)
-        share = np.where(fixed, 0.0, capacity_units(problem, capacity))
+        share = np.where(fixed, 0.0, find_capacity_shares(problem, capacity))
         enough = find_smallest_capacity(loose, share, run)
         if enough is None:
             return None
@@ -349,7 +349,7 @@ class Adjustment:
 
     def loss(self, problem: Problem, release: Release) -> float:
         """Return the loss of an adjusted release, in the norm and with the weights of the options."""
-        return self.task(problem).loss(shown_changes(problem, release))
+        return self.task(problem).loss(measure_shown_changes(problem, release))
 
     def make_release(
         self,
@@ -368,7 +368,7 @@ class Adjustment:
         refuse_published_secrets(problem, radius == 0)
         short, checked = bool(found.given_up.size), True
         if self.protected and not short and len(problem.sensitive):
-            limits = limits_by_capacity(problem, self.capacity, z) if self.readers == "method" else None
+            limits = find_capacity_limits(problem, self.capacity, z) if self.readers == "method" else None
             check_levels(problem, z, radius, run.extended(CHECKED), limits)
             checked = not run.over
         loss = task.loss(z)

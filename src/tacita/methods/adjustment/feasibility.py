@@ -105,7 +105,7 @@ def _solve(
     largest = float(max(task.step, int(np.maximum(choice.up_least, choice.down_least).max(initial=1))))
     scale = largest
     for scale in (largest, float(np.sqrt(largest * task.step))):
-        program = _Builder(task, choice, scale).program(None if share is None else share / scale, limited)
+        program = _Builder(task, choice, scale).build(None if share is None else share / scale, limited)
         found = solve_mip(program, replace(run, time_limit=run.seconds + min(PATIENCE, run.remaining)))
         if found.status is Ended.INFEASIBLE:
             continue
@@ -121,7 +121,7 @@ class _Builder:
     def __init__(self, task: AdjustmentTask, choice: DirectionChoice, scale: float) -> None:
         self.task, self.choice, self.scale = task, choice, scale
 
-    def program(self, share: Floats | None, limited: Cells) -> IntegerProgram:
+    def build(self, share: Floats | None, limited: Cells) -> IntegerProgram:
         """Return the integer program of an adjustment's least capacity, or shortfall if no ``share``."""
         from scipy.sparse import csr_array, vstack
 

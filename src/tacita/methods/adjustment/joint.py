@@ -37,7 +37,7 @@ from tacita.methods.adjustment.statistics.several_tables import (
     solve_together,
 )
 from tacita.methods.adjustment.task import AdjustmentTask
-from tacita.methods.options.distances import NONE_DRAWN, Draws, first_feasible
+from tacita.methods.options.distances import NONE_DRAWN, Draws, find_first_feasible
 from tacita.problem.problem import Problem, start_run
 
 OF_EACH = ("mean", "variance", "slope")
@@ -70,7 +70,9 @@ def adjust_together(
     run, method = start_run(problems[0], run), method or Adjustment()
     if method.distance == "exact":
         return _adjust(problems, keep, method, how, run, NONE_DRAWN)
-    return first_feasible(lambda draws: _adjust(problems, keep, method, how, run, draws), Draws(run.seed))
+    return find_first_feasible(
+        lambda draws: _adjust(problems, keep, method, how, run, draws), Draws(run.seed)
+    )
 
 
 def _adjust(

@@ -16,7 +16,7 @@ from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import UNBOUNDED, Mask, Units
 from tacita.core.run import Run
 from tacita.methods.adjustment.task_options import multiply_exactly, parse_percentage
-from tacita.methods.options.per_cell import read_amounts, round_number
+from tacita.methods.options.per_cell import find_round_number, read_amounts
 from tacita.methods.protection.missed_levels import find_missed
 from tacita.problem.problem import Problem
 
@@ -30,7 +30,7 @@ def choose_radius(problem: Problem, given: float | str | None, z: Units, movable
     table = problem.table
     if given is None:
         steps = -(-_find_least_radius(problem, z) // table.unit)
-        radius = np.full(len(table), round_number(max(1, steps)) * table.unit)
+        radius = np.full(len(table), find_round_number(max(1, steps)) * table.unit)
     elif (share := parse_percentage(given)) is not None:
         radius = multiply_exactly(np.abs(table.units + z), share)
     else:
@@ -47,7 +47,7 @@ Limits = tuple[Units, Units]
 """How far above and below its value each cell can lie for readers who know more than windows."""
 
 
-def limits_by_capacity(problem: Problem, capacity: float | str | None, z: Units) -> Limits | None:
+def find_capacity_limits(problem: Problem, capacity: float | str | None, z: Units) -> Limits | None:
     """Return how far from its value each cell can lie for readers who know an adjustment's capacity.
 
     With a percentage ``s`` a cell published as ``v > 0`` lies in ``v / (1 + s) .. v / (1 - s)``, with an

@@ -13,7 +13,7 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice, Norm
-from tacita.methods.options.distances import largest_levels
+from tacita.methods.options.distances import find_largest_levels
 from tacita.methods.options.per_cell import read_amounts, read_weights
 from tacita.problem.problem import Problem
 
@@ -61,7 +61,7 @@ def build_task(
     )
     most = np.full(len(table), limit)
     if capacity is not None:
-        most = amounts_or_percentages(problem, capacity, "capacity") // step * step
+        most = read_amounts_or_percentages(problem, capacity, "capacity") // step * step
     still = problem.must_publish | (table.structure.is_total & totals_fixed)
     if (wrong := np.flatnonzero(still & sensitive)).size:
         raise InfeasibleError(
@@ -89,7 +89,7 @@ def build_task(
 
 def _build_choice(problem: Problem, relaxed: float | str | None, to_zero: bool, step: int) -> DirectionChoice:
     table, cells = problem.table, problem.sensitive
-    lower, upper = largest_levels(problem)
+    lower, upper = find_largest_levels(problem)
     up_least, down_least = (-(-np.maximum(level[cells], step) // step) * step for level in (upper, lower))
     if to_zero:
         # Values at or below zero cannot fall to zero; their direction is closed below.
@@ -122,7 +122,7 @@ def _extend_least_changes(
     up_room, down_room = choice.up_most - choice.up_least, choice.down_most - choice.down_least
     if radius is not None:
         # The window must still contain the opposite level.
-        lower, upper = (level[cells] for level in largest_levels(problem))
+        lower, upper = (level[cells] for level in find_largest_levels(problem))
         up_room = np.minimum(up_room, radius[cells] - lower - choice.up_least)
         down_room = np.minimum(down_room, radius[cells] - upper - choice.down_least)
     up, down = (np.clip(room // step * step, 0, more[cells]) for room in (up_room, down_room))
@@ -138,7 +138,7 @@ def _limit_change(problem: Problem, relaxed: float | str, least: Units) -> Units
     return np.asarray(least + read_amounts(problem, relaxed, "relaxed")[problem.sensitive])
 
 
-def amounts_or_percentages(problem: Problem, given: float | str, option: str) -> Units:
+def read_amounts_or_percentages(problem: Problem, given: float | str, option: str) -> Units:
     """Return units per cell for an adjustment option: a percentage of the value, a number, or a column."""
     share = parse_percentage(given)
     return (
@@ -172,7 +172,7 @@ def multiply_exactly(units: Units, share: Fraction) -> Units:
     return np.array([min(unit * above // below, most) for unit in units.tolist()], dtype=np.int64)
 
 
-def capacity_units(problem: Problem, capacity: float | str | None) -> Floats:
+def find_capacity_shares(problem: Problem, capacity: float | str | None) -> Floats:
     """Return what an adjustment's capacity multiplies per cell: its value for percentages, else 1."""
     if capacity is not None and parse_percentage(capacity) is None:
         return np.full(len(problem.table), float(10**problem.table.decimals))

@@ -31,12 +31,12 @@ from tacita.engine.attack.requirements import DOWN, OUTSIDER, SLIDING, UP, Requi
 from tacita.engine.model import NO_SWITCH, Model
 from tacita.methods.intervals.drawn_ends import ASSUMED, DRAWN, ENDS_HELP, EXACT, Ends, choose_reaches
 from tacita.methods.intervals.wide_start import find_wide_start
-from tacita.methods.measuring import window_reaches
+from tacita.methods.measuring import measure_window_reaches
 from tacita.methods.method import check_words, option
 from tacita.methods.modelling.model_builder import ModelBuilder, ReleaseModel, build_alone
 from tacita.methods.modelling.solve_release import solve_with_draws
 from tacita.methods.options.distances import Draws
-from tacita.methods.options.per_cell import largest_level, read_amounts, read_weights
+from tacita.methods.options.per_cell import find_largest_level, read_amounts, read_weights
 from tacita.problem.problem import Problem, start_run
 
 COARSE = 100
@@ -99,7 +99,7 @@ class Intervals:
 
     def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
         """Return the part of every cell (or of each of some ``cells``) in the loss of the intervals."""
-        above, below = window_reaches(problem, release)
+        above, below = measure_window_reaches(problem, release)
         each = np.zeros(len(problem.table))
         for reach, given, name in (
             (above, self.weight_up, "weight_up"),
@@ -135,7 +135,7 @@ class Intervals:
         problem, scale = builder.problem, builder.scale
         width = int(read_amounts(problem, self.minimum_width, "minimum_width")[0])
         at = self._find_cells(problem, cells)
-        largest = largest_level(problem)
+        largest = find_largest_level(problem)
         least = self._choose_least_reaches(builder, at)
         longest = max(largest, width, *(int(reach.max(initial=0)) for reach in least))
         farthest = (1 if builder.network else FARTHEST) * longest

@@ -33,7 +33,7 @@ from tacita.core.exact import Mask
 from tacita.core.words import pluralize
 from tacita.methods.intervals.intervals import Intervals
 from tacita.methods.method import make_method, options_of
-from tacita.methods.options.phrases import split_text, unquoted
+from tacita.methods.options.phrases import split_text, unquote_word
 from tacita.methods.perturbation import Perturbation
 from tacita.methods.rounding.rounding import Rounding
 from tacita.methods.suppression.suppression import Suppression
@@ -142,7 +142,7 @@ def _parse_method(text: str) -> Any:
         key, equals, value = given.partition("=")
         if not equals:
             raise InputError(f"'{given}' in '{text}' is no option", remedy="write option=value")
-        options[key.strip()] = unquoted(value)
+        options[key.strip()] = unquote_word(value)
     return make_method(name.strip(), options)
 
 
@@ -164,7 +164,7 @@ def _select(problem: Problem, where: Where, free: Mask) -> Mask:
     if where == "sensitive":
         return problem.levels.sensitive
     name, equals, text = where.partition("=")
-    name, codes = unquoted(name), [unquoted(code) for code in split_text(text, "/")]
+    name, codes = unquote_word(name), [unquote_word(code) for code in split_text(text, "/")]
     for d, dimension in enumerate(table.structure.dimensions):
         if equals and dimension.name == name:
             wanted = dimension.representative[[dimension.index(code) for code in codes]]

@@ -26,7 +26,7 @@ from tacita.engine.attack.requirements import Requirements, list_outsider_requir
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.methods.intervals.drawn_ends import draw_extensions
 from tacita.methods.options.distances import Draws
-from tacita.methods.options.per_cell import choose_scale, largest_level
+from tacita.methods.options.per_cell import choose_scale, find_largest_level
 from tacita.methods.protection.known_sums import KnownSum
 from tacita.problem.problem import Problem
 from tacita.solvers.network import Network
@@ -113,7 +113,7 @@ class ModelBuilder:
         n = len(problem.table)
         self.problem, self.constant, self.size = problem, 0.0, 0
         self.draws, self.drawn = draws or Draws(), False
-        self.scale = choose_scale(problem, largest_level(problem), FINE)
+        self.scale = choose_scale(problem, find_largest_level(problem), FINE)
         self.switch = np.full(n, NO_SWITCH, dtype=np.int64)
         self._cost: list[Floats] = []
         self._bounds: list[tuple[Floats, Floats]] = []
@@ -186,18 +186,18 @@ class ModelBuilder:
         self._bases[1, cells] = radius - np.asarray(moved)
         self._bases[2, cells] = moved
 
-    def move(self, cells: Cells, columns: Cells, units: ArrayLike) -> None:
+    def move_numbers(self, cells: Cells, columns: Cells, units: ArrayLike) -> None:
         """Move the numbers that a method publishes, and their windows, by ``units`` times a variable."""
         amount = np.asarray(units, dtype=np.float64)
         self._above.add(cells, columns, amount)
         self._below.add(cells, columns, -amount)
         self._moved.add(cells, columns, amount)
 
-    def close(self, cells: Cells) -> None:
+    def close_windows(self, cells: Cells) -> None:
         """Remove the windows of numbers that a method publishes; :meth:`open_windows` adds them again."""
         self._bases[:2, cells] = 0.0
 
-    def open(self, cells: Cells, columns: Cells, radius: Units) -> None:
+    def open_windows(self, cells: Cells, columns: Cells, radius: Units) -> None:
         """Add windows of a radius to cells of a method's model where a variable is 1."""
         self._above.add(cells, columns, radius)
         self._below.add(cells, columns, radius)

@@ -42,7 +42,7 @@ def tighten_intervals(built: ReleaseModel, x: Floats, run: Run) -> Floats:
                 continue
             if run.over:
                 return drawn
-            farthest, move = moves.farthest(cell, sign, run)
+            farthest, move = moves.find_farthest(cell, sign, run)
             if move.size:
                 attained[:, moves.cells] = np.maximum(attained[:, moves.cells], [move, -move])
             if farthest < units * (1 - TELLING):

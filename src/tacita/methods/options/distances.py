@@ -56,11 +56,11 @@ class Draws:
     table: int = 0
     """Number of the table: each of several has amounts of its own."""
 
-    def random_amounts(self, problem: Problem, step: int) -> Units:
+    def draw_amounts(self, problem: Problem, step: int) -> Units:
         """Return the random amount beyond its level by which a method moves a sensitive cell, in units."""
         found = np.zeros(len(problem.table), dtype=np.int64)
         cells = problem.sensitive
-        most = largest_amounts(problem, step)[cells] // step
+        most = find_largest_amounts(problem, step)[cells] // step
         drawn = np.random.default_rng([self.seed, STREAM, self.table]).integers(0, most + 1)
         found[cells] = np.floor(self.share * drawn).astype(np.int64) * step
         return found
@@ -83,7 +83,7 @@ NONE_DRAWN = Draws(0, 0.0)
 """Exactly the levels."""
 
 
-def first_feasible(make: Callable[[Draws], T], draws: Draws) -> T:
+def find_first_feasible(make: Callable[[Draws], T], draws: Draws) -> T:
     """Return what ``make`` returns for the largest feasible share of a method's random amounts."""
     for fewer in draws.shrinking():
         try:
@@ -94,9 +94,9 @@ def first_feasible(make: Callable[[Draws], T], draws: Draws) -> T:
     raise AssertionError("the last share ends it")
 
 
-def largest_amounts(problem: Problem, step: int) -> Units:
+def find_largest_amounts(problem: Problem, step: int) -> Units:
     """Return the largest random amount beyond its level by which a method moves each cell, in units."""
-    lower, upper = largest_levels(problem)
+    lower, upper = find_largest_levels(problem)
     cells = problem.sensitive
     own = np.maximum(lower, upper)[cells]
     _, group = np.unique(problem.table.units[cells] + upper[cells], return_inverse=True)
@@ -107,7 +107,7 @@ def largest_amounts(problem: Problem, step: int) -> Units:
     return found
 
 
-def largest_levels(problem: Problem) -> tuple[Units, Units]:
+def find_largest_levels(problem: Problem) -> tuple[Units, Units]:
     """Return per cell the largest LPL and UPL of all attackers, in units, past which methods move it."""
     lower, upper = problem.levels.lower.copy(), problem.levels.upper.copy()
     for insider in problem.insiders:

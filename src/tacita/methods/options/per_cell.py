@@ -65,7 +65,7 @@ def to_table_units(problem: Problem, found: NDArray[np.generic], option: str) ->
     return units
 
 
-def largest_level(problem: Problem) -> int:
+def find_largest_level(problem: Problem) -> int:
     """Return the largest protection level of any attacker, in units, to scale a method; at least a step."""
     levels, own = problem.levels, problem.insiders.levels
     each = (int(level.max(initial=0)) for level in (levels.lower, levels.upper, levels.sliding, own))
@@ -82,7 +82,7 @@ def choose_scale(problem: Problem, largest: int, most: int) -> int:
     return scale
 
 
-def round_number(least: int) -> int:
+def find_round_number(least: int) -> int:
     """Return the smallest of 1, 2, 5, 10, 20, ... from ``least`` on, as a method's base or radius."""
     power = 1
     while True:

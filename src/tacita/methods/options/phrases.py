@@ -27,7 +27,7 @@ def split_text(text: str, at: str) -> list[str]:
     return [piece.strip() for piece in pieces if piece.strip()]
 
 
-def quoted(text: str) -> str:
+def quote_word(text: str) -> str:
     """Return a word of a method's option in quotes, unless it is a plain one."""
     if text.replace("_", "").isalnum():
         return text
@@ -38,7 +38,7 @@ def quoted(text: str) -> str:
     return f'"{text}"' if "'" in text else f"'{text}'"
 
 
-def unquoted(text: str) -> str:
+def unquote_word(text: str) -> str:
     """Return a word of a method's option without the quotes around it."""
     bare = text.strip()
     return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"" else bare

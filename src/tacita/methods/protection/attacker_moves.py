@@ -56,7 +56,7 @@ class AttackerMoves:
         self._linear = Session(self._program)
         self._integer_session: Session | None = None
 
-    def farthest(self, cell: int, sign: int, run: Run) -> tuple[float, Floats]:
+    def find_farthest(self, cell: int, sign: int, run: Run) -> tuple[float, Floats]:
         """Return how far an attacker can move a cell within a method's windows, in units, and such a move,
         over ``cells``; infinity and no move where it is unbounded or the time ends.
         """
@@ -83,7 +83,7 @@ class AttackerMoves:
         None where there are none or the time ends.
         """
         signs = (UP, DOWN) if sign == SLIDING else (sign,)
-        found = [self.farthest(cell, one, run) for one in signs]
+        found = [self.find_farthest(cell, one, run) for one in signs]
         moves = [move for _, move in found]
         met = sum(distance for distance, _ in found) >= level - max(NOISE, EXACT * level)
         if not met or not all(move.size for move in moves):

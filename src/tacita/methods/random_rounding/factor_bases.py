@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tacita.methods.options.per_cell import round_number
+from tacita.methods.options.per_cell import find_round_number
 from tacita.methods.rounding.bases import can_protect
 from tacita.problem.problem import Problem
 
@@ -38,10 +38,10 @@ def find_likely_bases(problem: Problem) -> Iterator[int]:
     tried = [*_find_factors(abs(int(values.sum())) // step, least), *range(least, least + FACTORS)]
     # For bases beyond the largest value with its levels every value lies next to 0.
     most = int(np.abs(values).max(initial=0)) // step + 2 * least
-    number = round_number(least)
-    while number <= round_number(most):
+    number = find_round_number(least)
+    while number <= find_round_number(most):
         tried.append(number)
-        number = round_number(number + 1)
+        number = find_round_number(number + 1)
     for base in dict.fromkeys(n * step for n in tried):
         stays = (values % base == 0) & (values != 0)
         if not stays.any() and all(can_protect(problem, need, base).all() for need in needs):

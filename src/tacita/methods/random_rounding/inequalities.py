@@ -60,7 +60,7 @@ class Inequalities:
         reached = roundings.astype(np.float64) @ self.rise.T + self.constant
         return np.asarray(reached >= self.requirements.level * (1 - TOLERANCE))
 
-    def open_directions(self) -> tuple[Mask, Mask]:
+    def find_open_directions(self) -> tuple[Mask, Mask]:
         """Return per cell whether a random rounding can take it down and whether up, for the best choice of
         all others.
         """
@@ -136,7 +136,7 @@ def _terms_of_attacker(
             return
         total = (0.0, np.zeros(cells.size), np.zeros(cells.size))
         for sign in (UP, DOWN) if requirements.sign[d] == SLIDING else (int(requirements.sign[d]),):
-            c = duals.coefficients(int(requirements.cell[d]), sign, run)
+            c = duals.find_coefficients(int(requirements.cell[d]), sign, run)
             rising, falling = np.maximum(c, 0.0), np.maximum(-c, 0.0)
             others = float((rising * above + falling * below).sum())
             if_down, if_up = (
@@ -158,7 +158,7 @@ class _DualCoefficients:
             nothing = np.zeros(self._matrix.shape[0])
             self._session = Session(LinearProgram.of_equations(self._matrix, -below, above, nothing))
 
-    def coefficients(self, cell: int, sign: int, run: Run) -> Floats:
+    def find_coefficients(self, cell: int, sign: int, run: Run) -> Floats:
         """Return the coefficients ``c = s e_p + M' g`` of an inequality on random roundings, per cell."""
         c = np.zeros(self._matrix.shape[1])
         if self._session is not None and self._session.find_extreme(cell, sign, run).status is Ended.OPTIMAL:

@@ -31,7 +31,7 @@ from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
 from tacita.engine.attack.requirements import Requirements
-from tacita.methods.measuring import shown_changes
+from tacita.methods.measuring import measure_shown_changes
 from tacita.methods.method import check_words, option
 from tacita.methods.modelling.model_builder import refuse_published_secrets
 from tacita.methods.options.distances import ASSUMED
@@ -110,7 +110,7 @@ class RandomRounding:
     def loss(self, problem: Problem, release: Release) -> float:
         """Return a random rounding's loss ``sum (v - a)^2 / |a|`` over inner cells; a zero ``|a|`` is 1."""
         inner = ~problem.table.structure.is_total
-        change = shown_changes(problem, release, inner) / 10.0**problem.table.decimals
+        change = measure_shown_changes(problem, release, inner) / 10.0**problem.table.decimals
         weight = read_weights(problem, "inverse", "loss")
         return float((weight * change**2)[inner].sum())
 
@@ -164,7 +164,7 @@ class RandomRounding:
         problem = task.problem
         needed = None
         if self.protected and task.cells.size:
-            needed = derive_inequalities(problem, task.windows(), run)
+            needed = derive_inequalities(problem, task.find_windows(), run)
         looked_at, all_of_them = self._list_roundings(task, needed, run)
         kept = looked_at if needed is None else _drop_excluded(task, looked_at, needed)
         search = _RoundingSearch(task, kept, self.protected, run)
@@ -223,7 +223,7 @@ class RandomRounding:
             must = None
             if needed is not None and self.candidates > 1:
                 # With many cells every draw would violate some inequality; a single draw stays unbiased.
-                can_go_down, can_go_up = needed.open_directions()
+                can_go_down, can_go_up = needed.find_open_directions()
                 must = ~can_go_up, ~can_go_down
             coins = make_coins(run.seed)
             found = draw_roundings(task.residue, task.base, self.candidates, coins, must)
@@ -302,7 +302,7 @@ class _RoundingSearch:
             return False
         self.run.report("adjusting", len(self.roundings) - len(self._queue), len(self.roundings), bound=least)
         try:
-            moved = minimise_squares(self.task.squares(self.roundings[k]), self.run)
+            moved = minimise_squares(self.task.build_squares(self.roundings[k]), self.run)
         except StoppedError:
             return False
         if moved is None:

@@ -111,13 +111,13 @@ class RandomRoundingTask:
         """Return per random rounding ``sqrt(sum (x - a)^2)`` over the rounded cells, in steps."""
         return np.asarray(np.sqrt((self.steps(roundings).astype(np.float64) ** 2).sum(axis=1)))
 
-    def squares(self, up: Mask) -> IntegerSquares:
+    def build_squares(self, up: Mask) -> IntegerSquares:
         """Return the least-squares problem of adjusting the other cells to one random rounding."""
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[self.cells] = upper[self.cells] = self.steps(up)
         return IntegerSquares(self.problem.table.structure, self.network, self.weight, lower, upper)
 
-    def windows(self) -> RoundingWindows:
+    def find_windows(self) -> RoundingWindows:
         """Return how far readers of a random rounding can place cells, as known before the adjustment."""
         step = self.problem.table.unit
         announced = self.radius > 0

@@ -60,7 +60,7 @@ def draw_roundings(
 
 
 def draw_rounding(residue: Units, base: int, coins: Coins) -> Mask:
-    """Return which cells a random rounding takes up, each with probability ``rho / b``, as many as the mean."""
+    """Return which cells a random rounding takes up: ``rho / b`` is the chance, the number near its mean."""
     order = np.argsort(coins(residue.size), kind="stable")
     # Random numbers beyond the last multiple of the base would favour small points.
     while (coin := int(coins(1)[0])) >= MOST // base * base:

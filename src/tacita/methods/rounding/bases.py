@@ -21,7 +21,7 @@ import numpy as np
 from tacita.core import exact
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import UNBOUNDED, Cells, Mask, Units
-from tacita.methods.options.per_cell import get_column, read_amounts, round_number, to_table_units
+from tacita.methods.options.per_cell import find_round_number, get_column, read_amounts, to_table_units
 from tacita.problem.problem import AttackerLevels, Problem
 
 MOST_BASES = 10_000
@@ -160,9 +160,9 @@ def _choose_round_base(problem: Problem, cells: Mask, readers: ReaderKnowledge) 
     if not any(cells[need.cells].any() for need in needs):
         return USUAL * step
     least = _find_least_base(problem, cells, needs)
-    steps, most = round_number(least // step), _find_largest_base(problem, least)
+    steps, most = find_round_number(least // step), _find_largest_base(problem, least)
     while not _protects_all(problem, steps * step, cells, needs, readers) and steps * step <= most:
-        steps = round_number(steps + 1)
+        steps = find_round_number(steps + 1)
     return steps * step
 
 

@@ -30,7 +30,7 @@ from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.words import pluralize
 from tacita.engine.model import Model
-from tacita.methods.measuring import shown_changes
+from tacita.methods.measuring import measure_shown_changes
 from tacita.methods.method import check_words, option
 from tacita.methods.modelling.model_builder import ModelBuilder, ReleaseModel, refuse_published_secrets
 from tacita.methods.modelling.solve_release import solve_release
@@ -144,7 +144,7 @@ class Rounding:
         if self.subtotals is not None and not self.protected and len(problem.sensitive):
             sums = self._make_task(
                 _drop_levels(problem), np.ones(len(problem.table), dtype=bool), 0
-            ).known_sums()
+            ).list_known_sums()
             missing = np.unique(find_missed_with_sums(problem, release, sums, run).cell)
             if missing.size:
                 remarks.append(
@@ -158,11 +158,13 @@ class Rounding:
 
     def loss(self, problem: Problem, release: Release) -> float:
         """Return the loss of a rounding: its distance from the true numbers, or the goal instead of it."""
-        return self._goal(problem).total(shown_changes(problem, release))
+        return self._goal(problem).total(measure_shown_changes(problem, release))
 
     def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
         """Return the part of every cell (or of each of some ``cells``) in a rounding's loss, if a sum."""
-        return self._goal(problem).of(np.arange(len(problem.table)), shown_changes(problem, release, cells))
+        return self._goal(problem).of(
+            np.arange(len(problem.table)), measure_shown_changes(problem, release, cells)
+        )
 
     def _goal(self, problem: Problem) -> RoundingGoal:
         return parse_goal(problem, self.objective, self.power, self.weight, self.margins)
@@ -204,7 +206,7 @@ class Rounding:
         found = release.outcome
         if found is None:
             return release
-        outcome = task.outcome(release.value, bool(found.status), found.bound, found.seconds)
+        outcome = task.make_outcome(release.value, bool(found.status), found.bound, found.seconds)
         return replace(release, outcome=outcome)
 
     def _round_to_nearest(self, task: RoundingTask, run: Run) -> Release:
@@ -214,14 +216,14 @@ class Rounding:
         found = find_nearest(task.points, problem.table.structure, run)
         if found is None:
             raise task.explain_infeasible(run)
-        outcome = task.outcome(found.value, found.proven, found.bound, run.seconds)
+        outcome = task.make_outcome(found.value, found.proven, found.bound, run.seconds)
         return Release.rounded(
             problem.table,
             found.value,
             task.radius,
             made_by={"method": self.name, "options": asdict(self)},
             outcome=outcome,
-            assumption=ASSUMED if task.reader_remarks() else "",
+            assumption=ASSUMED if task.describe_readers() else "",
         )
 
     def _find_nearest_alone(self, problem: Problem) -> Mask | None:

@@ -120,7 +120,7 @@ class RoundingTask:
 
     def add_to_model(self, builder: ModelBuilder) -> None:
         """Add the variables, windows and rows of the rounding task to a model."""
-        for remark in self.reader_remarks():
+        for remark in self.describe_readers():
             builder.add_remark(remark, ASSUMED)
         if self.at_most is not None:
             self._add_counted(builder, self.at_most)
@@ -129,7 +129,7 @@ class RoundingTask:
         builder.show_numbers(at, Mark.ROUNDED, self.radius[at], (points.low - self.problem.table.units)[at])
         builder.constant += points.constant
         taken = builder.add_variables(points.cell.size, points.cost)
-        builder.move(points.cell, taken, self.base[points.cell])
+        builder.move_numbers(points.cell, taken, self.base[points.cell])
         for group in self.groups:
             self._add_subtotal(builder, taken, group)
 
@@ -143,15 +143,15 @@ class RoundingTask:
         floor = units // self.base * self.base
         builder.show_numbers(np.flatnonzero(self.cells), Mark.ROUNDED, radius[self.cells])
         at = np.flatnonzero(self.cells & ~problem.must_publish & (units > floor) & (radius > 0))
-        builder.close(at)
+        builder.close_windows(at)
         choices = []
         for end in (floor + self.base, floor):
             move = (end - units)[at]
             taken = builder.add_variables(
                 at.size, self.goal.of(at, move), upper=self._may_become(at, end[at])
             )
-            builder.move(at, taken, move)
-            builder.open(at, taken, radius[at])
+            builder.move_numbers(at, taken, move)
+            builder.open_windows(at, taken, radius[at])
             choices.append((taken, 1.0))
         sure = 0.0 if self.given is None else (self.given[at] != FREE).astype(np.float64)
         builder.add_rows(choices, lower=sure, upper=1.0)
@@ -176,7 +176,7 @@ class RoundingTask:
         builder.limit_sum(taken[steps], least, least + base / one)
         builder.add_known_sum(self._known_sum(group))
 
-    def outcome(self, value: Units, proven: bool, bound: float, seconds: float) -> Outcome:
+    def make_outcome(self, value: Units, proven: bool, bound: float, seconds: float) -> Outcome:
         """Return a rounding's loss, bound and remarks, such as on cells beyond their neighbours."""
         loss = self.goal.total(value - self.problem.table.units)
         if proven:
@@ -185,7 +185,11 @@ class RoundingTask:
             bound = self._loss_bound
         status = Status.OPTIMAL if proven else Status.FEASIBLE
         return Outcome(
-            status, loss, min(bound, loss), seconds, (*self.reader_remarks(), *self._distance_remarks(value))
+            status,
+            loss,
+            min(bound, loss),
+            seconds,
+            (*self.describe_readers(), *self._distance_remarks(value)),
         )
 
     @property
@@ -198,14 +202,14 @@ class RoundingTask:
         free = build_lattice(self.problem, self.base, self.goal, self.cells, move, self.beyond)
         return free.constant + float(np.minimum(free.cost, 0.0).sum())
 
-    def reader_remarks(self) -> tuple[str, ...]:
+    def describe_readers(self) -> tuple[str, ...]:
         """Return remarks on what readers of the rounding know beyond the windows."""
         readers = self.readers
         closed = not (readers.strict or readers.movable_multiples) and bool(self.radius.any())
         exact = readers.exact_multiples and not self.beyond and bool(self.radius.any())
         return (CLOSED,) * closed + (EXACT,) * exact
 
-    def known_sums(self) -> list[KnownSum]:
+    def list_known_sums(self) -> list[KnownSum]:
         """Return the sums that readers of a rounding know to within a base if they know its subtotals."""
         return [self._known_sum(group) for group in self.groups]
 

@@ -32,7 +32,7 @@ from tacita.core.errors import InputError, did_you_mean
 from tacita.core.exact import Cells, Units
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
-from tacita.methods.options.phrases import quoted, split_text, unquoted
+from tacita.methods.options.phrases import quote_word, split_text, unquote_word
 from tacita.methods.rounding.lattice import Lattice
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def format_subtotals(sums: Sums) -> str:
         pieces = []
         for name, codes in group.items():
             several = [codes] if all(isinstance(code, str) for code in codes) else codes
-            choices = ("+".join(quoted(str(code)) for code in choice) for choice in several)
-            pieces.append(f"{quoted(name)}={'|'.join(choices)}")
+            choices = ("+".join(quote_word(str(code)) for code in choice) for choice in several)
+            pieces.append(f"{quote_word(name)}={'|'.join(choices)}")
         phrases.append(", ".join(pieces))
     return "; ".join(phrases)
 
@@ -83,17 +83,17 @@ def _parse_groups(structure: Structure, phrase: str) -> list[Subtotal]:
     named: dict[int, list[list[str]]] = {}
     for piece in split_text(phrase, ","):
         name, equals, text = piece.partition("=")
-        if not equals or unquoted(name) not in position:
-            hint = did_you_mean(unquoted(name), position)
+        if not equals or unquote_word(name) not in position:
+            hint = did_you_mean(unquote_word(name), position)
             raise InputError(
                 f"option 'subtotals': '{piece}' names no dimension{hint}",
                 remedy=f"write NAME=CODE+CODE with one of {', '.join(position)}",
             )
-        at = position[unquoted(name)]
-        sums = [[unquoted(code) for code in split_text(choice, "+")] for choice in split_text(text, "|")]
+        at = position[unquote_word(name)]
+        sums = [[unquote_word(code) for code in split_text(choice, "+")] for choice in split_text(text, "|")]
         if at in named:
             raise InputError(
-                f"option 'subtotals': '{phrase}' names {unquoted(name)} twice",
+                f"option 'subtotals': '{phrase}' names {unquote_word(name)} twice",
                 remedy="list several sums as 'NAME=A+B|C+D', or separate them with ';'",
             )
         if not sums:

@@ -31,7 +31,7 @@ def check_cost_noise(noise: float) -> None:
         raise InputError(f"option 'cost_noise' is {noise:g}", remedy="give a share of 0 or more, such as 0.5")
 
 
-def secret_factors(cells: int, noise: float, seed: int) -> Floats:
+def draw_secret_factors(cells: int, noise: float, seed: int) -> Floats:
     """Return a secret factor for the suppression cost of every cell, all 1 without noise."""
     if not noise:
         return np.ones(cells)

@@ -44,7 +44,7 @@ from tacita.engine.attack.requirements import (
 from tacita.engine.model import Affine, Model
 from tacita.engine.search.conflict import explain_infeasibility
 from tacita.engine.search.proposals import make_patterns
-from tacita.methods.measuring import inexact_cells
+from tacita.methods.measuring import find_inexact_cells
 from tacita.methods.method import check_words, option
 from tacita.methods.modelling.scaled_losses import solve_scaled
 from tacita.methods.options.per_cell import read_amounts
@@ -54,8 +54,8 @@ from tacita.methods.suppression.network_heuristic import suppress_one_by_one
 from tacita.methods.suppression.secret_costs import (
     COST_NOISE_HELP,
     check_cost_noise,
+    draw_secret_factors,
     report_in_true_costs,
-    secret_factors,
 )
 from tacita.problem.problem import Problem, start_run
 from tacita.solvers.linear_program import Solution
@@ -151,7 +151,7 @@ class Suppression:
         """
         run = start_run(problem, run)
         model = self.model(problem)
-        model = replace(model, cost=model.cost * secret_factors(model.size, self.cost_noise, run.seed))
+        model = replace(model, cost=model.cost * draw_secret_factors(model.size, self.cost_noise, run.seed))
         if self.search != "optimal":
             return self._solve_by_heuristic(model, start, run)
         first = None if start is None else complete_pattern(model, _read_pattern(problem, start), run)
@@ -167,7 +167,7 @@ class Suppression:
 
     def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
         """Return the suppression cost of every cell that a release does not give exactly, else 0."""
-        return np.where(inexact_cells(problem, release), problem.cost, 0.0)
+        return np.where(find_inexact_cells(problem, release), problem.cost, 0.0)
 
     def _make_release(
         self, problem: Problem, hidden: Mask, status: Status, bound: float, run: Run

@@ -33,9 +33,9 @@ from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
-from tacita.methods.measuring import shown_changes
+from tacita.methods.measuring import measure_shown_changes
 from tacita.methods.method import option
-from tacita.methods.options.per_cell import largest_level, round_number
+from tacita.methods.options.per_cell import find_largest_level, find_round_number
 from tacita.methods.protection.missed_levels import find_missed
 from tacita.methods.rounding.bases import ReaderKnowledge, choose_bases, refuse_small_bases
 from tacita.methods.rounding.rounding_task import ASSUMED, CLOSED
@@ -82,7 +82,7 @@ class UnbiasedRounding:
 
     def loss(self, problem: Problem, release: Release) -> float:
         """Return the loss of an unbiased rounding, ``sum |v - a|`` over all cells."""
-        return float(np.abs(shown_changes(problem, release)).sum() / 10.0**problem.table.decimals)
+        return float(np.abs(measure_shown_changes(problem, release)).sum() / 10.0**problem.table.decimals)
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Return an unbiased rounding drawn with the seed of the run; its loss is ``sum |v - a|``.
@@ -248,13 +248,13 @@ def _find_sure_base(problem: Problem, least: int, strict: bool) -> int | None:
     contains its levels whether it goes up or down. None if even a base beyond all values does not.
     """
     table, needs = problem.table, list(problem.requirements())
-    most = max(least, int(np.abs(table.units).max(initial=0)) + largest_level(problem))
-    steps = round_number(-(-least // table.unit))
+    most = max(least, int(np.abs(table.units).max(initial=0)) + find_largest_level(problem))
+    steps = find_round_number(-(-least // table.unit))
     less = table.unit * strict
     while not all(_has_room(table.units[need.cells], need, steps * table.unit, less) for need in needs):
         if steps * table.unit > most:
             return None
-        steps = round_number(steps + 1)
+        steps = find_round_number(steps + 1)
     return steps * table.unit
 
 

@@ -30,8 +30,8 @@ from tacita.core.run import Run
 from tacita.methods.adjustment.convex.convex_program import (
     ConvexProgram,
     PrimalDualPoint,
-    infeasible,
-    out_of_time,
+    make_infeasible_error,
+    make_timeout_error,
 )
 from tacita.methods.adjustment.convex.newton_method import project_onto_equations
 
@@ -184,9 +184,9 @@ def _verify(
 ) -> PrimalDualPoint:
     """Return Clarabel's point as an adjustment, if dual values prove its loss least; else raise."""
     if status in ("MaxTime", "CallbackTerminated"):
-        raise out_of_time()
+        raise make_timeout_error()
     if "PrimalInfeasible" in status and program.proves_infeasible(duals):
-        raise infeasible()
+        raise make_infeasible_error()
     near = project_onto_equations(program, x, run) if np.isfinite(x).all() else None
     if near is not None:
         # Where cells of weight 0 are unbounded inexact dual values prove nothing, and Clarabel is trusted.

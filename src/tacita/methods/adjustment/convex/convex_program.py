@@ -42,14 +42,14 @@ MARGIN = 1e-9
 """Relative amount by which a sum must be negative to prove infeasibility."""
 
 
-def infeasible() -> InfeasibleError:
+def make_infeasible_error() -> InfeasibleError:
     """Return the error for a task for which no adjustment stays within the capacities."""
     return InfeasibleError(
         "no adjustment stays within the capacities", remedy="widen them, or free more totals"
     )
 
 
-def out_of_time() -> StoppedError:
+def make_timeout_error() -> StoppedError:
     """Return the error for a solver that found no adjustment in time."""
     return StoppedError("the time was over before the adjustment was found", remedy="allow more of it")
 
@@ -133,7 +133,7 @@ class ConvexProgram:
 
     def losses(self, x: Floats) -> Floats:
         """Return ``w phi(x)`` per adjusted cell: their sum is the loss, for ``linf`` their maximum."""
-        return cell_losses(self.norm, self.delta, self.weight, np.abs(x))
+        return compute_cell_losses(self.norm, self.delta, self.weight, np.abs(x))
 
     def loss(self, x: Floats) -> float:
         losses = self.losses(x)
@@ -238,7 +238,7 @@ class ConvexProgram:
         return t - float((strength * np.where(strength > 0.0, np.minimum(cap, room), 0.0)).sum())
 
 
-def cell_losses(norm: Norm, delta: float, weight: Floats, size: Floats) -> Floats:
+def compute_cell_losses(norm: Norm, delta: float, weight: Floats, size: Floats) -> Floats:
     """Return the loss ``w phi`` of each cell in an adjustment, from its absolute change in values."""
     if norm == "l2":
         return np.asarray(weight * size**2)

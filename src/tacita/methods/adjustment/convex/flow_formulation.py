@@ -17,7 +17,7 @@ import numpy as np
 
 from tacita.core.exact import Cells, Units
 from tacita.core.run import Run
-from tacita.methods.adjustment.convex.convex_program import infeasible
+from tacita.methods.adjustment.convex.convex_program import make_infeasible_error
 from tacita.methods.adjustment.task import AdjustmentSolution, AdjustmentTask
 from tacita.solvers.cheapest_flow import find_cheapest_flow
 from tacita.solvers.network import Network
@@ -44,7 +44,7 @@ def solve_by_flow(task: AdjustmentTask, run: Run) -> AdjustmentSolution | None:
         run,
     )
     if flow is None:
-        raise infeasible()
+        raise make_infeasible_error()
     z = least.copy()
     z[rises] += flow.amount[: rises.size]
     z[falls] -= flow.amount[rises.size :]

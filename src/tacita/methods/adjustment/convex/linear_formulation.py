@@ -41,8 +41,8 @@ from tacita.core.run import Run
 from tacita.methods.adjustment.convex.convex_program import (
     ConvexProgram,
     PrimalDualPoint,
-    infeasible,
-    out_of_time,
+    make_infeasible_error,
+    make_timeout_error,
 )
 from tacita.solvers.highs import Ended, Session
 from tacita.solvers.linear_program import LinearProgram
@@ -128,7 +128,7 @@ class MoveProgram:
         if status is Ended.STOPPED and not run.over:
             status = self._solve_counted(self._session.solve_by_interior_point, run)
         if status is Ended.STOPPED:
-            raise out_of_time()
+            raise make_timeout_error()
         return status
 
     def _solve_counted(self, solve: Callable[[Run], Ended], run: Run) -> Ended:
@@ -157,7 +157,7 @@ def minimise_l1(program: ConvexProgram, run: Run) -> PrimalDualPoint:
     for _ in range(REFINEMENTS):
         moves.set_costs((cost - moves.columns @ duals) * factor)
         if moves.solve(run) is Ended.INFEASIBLE:
-            raise infeasible()
+            raise make_infeasible_error()
         duals = duals + moves.duals() / factor
         x = moves.changes()
         value = program.loss(x)
@@ -192,7 +192,7 @@ def minimise_linf(program: ConvexProgram, run: Run) -> PrimalDualPoint:
         further = _find_next_largest(program, duals, least)
         if further is None:
             if program.proves_infeasible(duals):
-                raise infeasible()
+                raise make_infeasible_error()
             break
         least, slope = further
         proof = duals / slope

@@ -28,8 +28,8 @@ from tacita.core.run import Run
 from tacita.methods.adjustment.convex.convex_program import (
     ConvexProgram,
     PrimalDualPoint,
-    infeasible,
-    out_of_time,
+    make_infeasible_error,
+    make_timeout_error,
 )
 
 BALANCED = 1e-12
@@ -94,7 +94,7 @@ class DualSquares:
         cost = np.divide(away**2, 2.0 * self.give, out=np.zeros_like(away), where=self.give > 0.0)
         return _DualState(duals, x, give, float((cost - slope * x).sum()), program.residual(x))
 
-    def direction(self, state: _DualState, ridge: Floats, accuracy: float, run: Run) -> Floats:
+    def find_direction(self, state: _DualState, ridge: Floats, accuracy: float, run: Run) -> Floats:
         """Return the Newton direction of an adjustment's dual values, to a residual of ``accuracy``."""
         by_cell = self.program.by_cell
         active = state.give > 0.0
@@ -160,7 +160,7 @@ def solve_least_squares(program: ConvexProgram, centre: Floats, give: Floats, ru
     # Equations all of whose cells are fixed do not depend on dual values.
     stuck = np.where(squares.full > 0.0, 0.0, -program.residual(program.least_change))
     if program.proves_infeasible(stuck):
-        raise infeasible()
+        raise make_infeasible_error()
     state = squares.evaluate(np.zeros(program.equations))
     best, best_off, stale, scale = state, np.inf, 0, 0.0
     for k in range(STEPS):
@@ -171,9 +171,9 @@ def solve_least_squares(program: ConvexProgram, centre: Floats, give: Floats, ru
         if best_off <= BALANCED or (stale >= PATIENCE and best_off <= GOOD):
             break
         if run.over:
-            raise out_of_time()
+            raise make_timeout_error()
         if k % 5 == 4 and program.proves_infeasible(state.duals):
-            raise infeasible()
+            raise make_infeasible_error()
         size = _measure_residual(squares, state)
         scale = max(scale, size)
         new = _take_step(squares, state, size / scale if scale else 0.0, run)
@@ -187,7 +187,7 @@ def _take_step(squares: DualSquares, state: _DualState, part: float, run: Run) -
     """Return the state after an adjustment's Newton step, with ``part`` of the residual left; or None."""
     small = min(1e-2, 0.1 * part)
     for ridge in (squares.ridge(state.give, small * part), (small * part + TINY) * squares.full):
-        d = squares.direction(state, ridge, max(ACCURACY, small), run)
+        d = squares.find_direction(state, ridge, max(ACCURACY, small), run)
         new = _search_line(squares, state, d)
         if new is not None:
             return new

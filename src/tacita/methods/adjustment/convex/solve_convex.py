@@ -22,7 +22,11 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, InputError, SolverError, and_others, did_you_mean
 from tacita.core.run import Run
 from tacita.methods.adjustment.convex.cone_formulation import solve_by_cones
-from tacita.methods.adjustment.convex.convex_program import ConvexProgram, PrimalDualPoint, infeasible
+from tacita.methods.adjustment.convex.convex_program import (
+    ConvexProgram,
+    PrimalDualPoint,
+    make_infeasible_error,
+)
 from tacita.methods.adjustment.convex.flow_formulation import solve_by_flow
 from tacita.methods.adjustment.convex.linear_formulation import MoveProgram, minimise_l1, minimise_linf
 from tacita.methods.adjustment.convex.newton_method import GOOD, project_onto_equations, solve_by_newton
@@ -149,4 +153,4 @@ def _solve_program(program: ConvexProgram, formulation: str, run: Run) -> Primal
 def _refuse_infeasible(program: ConvexProgram, run: Run) -> None:
     """Raise where HiGHS finds the adjustment infeasible: mostly why another method does not converge."""
     if MoveProgram(program).solve(run) is Ended.INFEASIBLE:
-        raise infeasible()
+        raise make_infeasible_error()

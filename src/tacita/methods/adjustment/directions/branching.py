@@ -16,12 +16,12 @@ from tacita.core.errors import SolverError, TacitaError
 from tacita.core.exact import Mask
 from tacita.core.run import Run
 from tacita.methods.adjustment.directions.balance import Balance
-from tacita.methods.adjustment.directions.direction_patterns import pattern_rows
+from tacita.methods.adjustment.directions.direction_patterns import derive_pattern_rows
 from tacita.methods.adjustment.directions.direction_program import DirectionProgram
 from tacita.methods.adjustment.directions.flip_search import (
     FlipSearch,
-    no_directions_in_time,
-    no_feasible_directions,
+    make_directions_timeout_error,
+    make_infeasible_directions_error,
 )
 from tacita.methods.adjustment.directions.losses import NOISE
 from tacita.solvers.highs import Ended, solve_mip
@@ -42,7 +42,7 @@ def branch_and_bound(balance: Balance, search: FlipSearch, bound: float) -> tupl
     """
     run = search.run
     program = DirectionProgram(search.task, search.choice, balance)
-    made, known = pattern_rows(balance, search.choice, run)
+    made, known = derive_pattern_rows(balance, search.choice, run)
     program, bound = program.with_rows(made), max(bound, _check_bound(known, search))
     feasible = not search.loss.missed
     if feasible and _is_met(search, bound):
@@ -50,31 +50,31 @@ def branch_and_bound(balance: Balance, search: FlipSearch, bound: float) -> tupl
     found = solve_mip(
         program.program,
         run,
-        start=program.point(search.adjustment.z, search.up) if feasible else None,
+        start=program.to_point(search.adjustment.z, search.up) if feasible else None,
         tell=lambda best, low: run.report(
             "branching",
-            bound=max(bound, program.loss(low)),
-            incumbent=search.loss.value if best is None else min(program.loss(best), search.loss.value),
+            bound=max(bound, program.to_loss(low)),
+            incumbent=search.loss.value if best is None else min(program.to_loss(best), search.loss.value),
         ),
     )
     if found.point.size:
         search.evaluate(program.directions(found.point))
     if search.loss.missed:
         raise _explain_no_directions(found.status, run)
-    bound = max(bound, _check_bound(program.loss(found.bound), search))
+    bound = max(bound, _check_bound(program.to_loss(found.bound), search))
     return search.up, min(bound, search.loss.value), _is_met(search, bound)
 
 
 def _explain_no_directions(ended: Ended, run: Run) -> TacitaError:
     """Return the error for a search that ended without feasible directions of an adjustment."""
     if ended is Ended.INFEASIBLE:
-        return no_feasible_directions()
+        return make_infeasible_directions_error()
     if ended is Ended.OPTIMAL:
         return SolverError(
             "two programs disagree whether directions hold an adjustment, which proves nothing",
             remedy="count in a larger unit, or widen the capacities",
         )
-    return no_directions_in_time(run)
+    return make_directions_timeout_error(run)
 
 
 def _check_bound(bound: float, search: FlipSearch) -> float:
@@ -96,13 +96,13 @@ def descend_by_blocks(balance: Balance, search: FlipSearch, bound: float) -> Non
         for block in _draw_blocks(balance, search.choice.can_rise & search.choice.can_fall, draw):
             if search.run.over or search.loss.value <= bound + NOISE * abs(bound):
                 return
-            start = program.point(search.adjustment.z, search.up)
+            start = program.to_point(search.adjustment.z, search.up)
             found = solve_mip(
                 program.with_fixed_directions(search.up, block), search.run, start=start, nodes=NODES
             )
             if found.point.size:
                 search.evaluate(program.directions(found.point))
-        idle = 0 if search.loss.below(before) else idle + 1
+        idle = 0 if search.loss.is_below(before) else idle + 1
 
 
 def _draw_blocks(balance: Balance, free: Mask, draw: np.random.Generator) -> Iterator[Mask]:

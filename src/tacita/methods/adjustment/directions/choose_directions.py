@@ -184,7 +184,7 @@ class _DirectionSearch:
                 except StoppedError:
                     break
                 other.descend()
-                best = other if other.loss.below(best.loss) else best
+                best = other if other.loss.is_below(best.loss) else best
         if best.loss.missed or (kicks and not _is_met(best.loss.value, self.bound)):
             best.kick()
         return best

@@ -48,7 +48,9 @@ class PatternRow:
     beta: float
 
 
-def pattern_rows(balance: Balance, choice: DirectionChoice, run: Run) -> tuple[list[PatternRow], float]:
+def derive_pattern_rows(
+    balance: Balance, choice: DirectionChoice, run: Run
+) -> tuple[list[PatternRow], float]:
     """Return valid inequalities on adjustment directions, and the bound of the pattern program.
 
     When the time is over there are none, and the bound is minus infinity.
@@ -60,7 +62,7 @@ def pattern_rows(balance: Balance, choice: DirectionChoice, run: Run) -> tuple[l
     bound = program.solve(run, 0.0)
     if bound is None or program.solve(run, SPREAD) is None:
         return [], -np.inf
-    return program.rows(), bound
+    return program.derive_rows(), bound
 
 
 def _list_patterns(balance: Balance, choice: DirectionChoice) -> list[EquationPatterns]:
@@ -102,7 +104,7 @@ class _PatternProgram:
             return None
         return (self.session.value + self.constant) * self.worth
 
-    def rows(self) -> list[PatternRow]:
+    def derive_rows(self) -> list[PatternRow]:
         """Return the inequalities on adjustment directions that dual values of the last solution give."""
         dual, made = self.session.read_duals(), []
         for q, (k, head) in enumerate(zip(self.patterns, self.heads, strict=False)):

@@ -21,7 +21,7 @@ import numpy as np
 from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.methods.adjustment.directions.balance import Balance
 from tacita.methods.adjustment.directions.direction_patterns import PatternRow
-from tacita.methods.adjustment.directions.solver_scales import SolverScales, reaches
+from tacita.methods.adjustment.directions.solver_scales import SolverScales, find_reaches
 from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 from tacita.solvers.linear_program import IntegerProgram
 
@@ -72,11 +72,11 @@ class DirectionProgram:
 
     # ------------------------------------------------------------ between the program and the task
 
-    def loss(self, value: float) -> float:
+    def to_loss(self, value: float) -> float:
         """Return the loss of an adjustment for a value of the integer program's objective."""
         return (value + self.constant) * self.worth
 
-    def point(self, z: Floats, up: Mask) -> Floats:
+    def to_point(self, z: Floats, up: Mask) -> Floats:
         """Return changes and directions of an adjustment as a point of the integer program."""
         lay, c = self.layout, self.choice
         x = np.zeros(lay.size)
@@ -175,5 +175,5 @@ class DirectionProgram:
         """
         finite = units.astype(np.float64)
         if (np.abs(units[possible]) >= UNBOUNDED).any():
-            finite = np.minimum(finite, 2.0 * float(reaches(self.task, self.choice).sum()))
+            finite = np.minimum(finite, 2.0 * float(find_reaches(self.task, self.choice).sum()))
         return np.where(possible, finite, 0.0)

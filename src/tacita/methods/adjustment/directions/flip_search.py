@@ -28,14 +28,14 @@ KICK = 3
 """Cells whose directions a kick changes."""
 
 
-def no_feasible_directions() -> InfeasibleError:
+def make_infeasible_directions_error() -> InfeasibleError:
     """Return the error for an adjustment task that no directions make feasible."""
     return InfeasibleError(
         "no directions of the sensitive cells hold an adjustment", remedy="widen the capacities"
     )
 
 
-def no_directions_in_time(run: Run) -> StoppedError:
+def make_directions_timeout_error(run: Run) -> StoppedError:
     """Return the error for a search that found no feasible directions of an adjustment in time."""
     return StoppedError(
         f"stopped after {run.seconds:.0f} s before directions with an adjustment were found",
@@ -62,7 +62,7 @@ class FlipSearch:
                 for p in self._candidates(up, at, only):
                     up[p] = not up[p]
                     reached = self.losses.compute(up, self.run)
-                    if reached.below(loss):
+                    if reached.is_below(loss):
                         loss, gained = reached, True
                     else:
                         up[p] = not up[p]
@@ -75,7 +75,7 @@ class FlipSearch:
 
     def keep_if_better(self, up: Mask, loss: Loss, at: DirectedAdjustment) -> None:
         """Keep the directions of an adjustment if their loss is the best of the search so far."""
-        if loss.below(self.loss):
+        if loss.is_below(self.loss):
             self.up, self.loss, self.adjustment = up.copy(), loss, at
             self.run.report("directions", 0, 0, incumbent=loss.value)
 
@@ -102,7 +102,7 @@ class FlipSearch:
             turned = np.append(draw.choice(beside, min(KICK - 1, beside.size), replace=False), first)
             best = self.loss
             self._try_kick(turned, np.unique(np.concatenate([near[p] for p in turned])))
-            idle = 0 if self.loss.below(best) else idle + 1
+            idle = 0 if self.loss.is_below(best) else idle + 1
 
     def _try_kick(self, turned: Cells, only: Cells) -> None:
         up = self.up.copy()

@@ -14,7 +14,7 @@ from tacita.core.compiled import kernel
 from tacita.core.errors import StoppedError
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.core.run import Run
-from tacita.methods.adjustment.directions.losses import DirectedAdjustment, Loss, no_change
+from tacita.methods.adjustment.directions.losses import DirectedAdjustment, Loss, make_no_change_error
 from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 from tacita.solvers import network_simplex as simplex
 from tacita.solvers.cheapest_flow import BLOCK, PATH_BITS, PIVOTS
@@ -43,7 +43,7 @@ def reset_potentials(arcs: simplex.Arcs, tree: simplex.Tree) -> None:
 
 
 @kernel
-def flow_cost(flow: Units, weight: Floats) -> float:
+def compute_flow_cost(flow: Units, weight: Floats) -> float:
     """Return the cost of a flow that stands for an adjustment, summed over the arcs."""
     total = 0.0
     for arc in range(weight.size):
@@ -123,7 +123,7 @@ class FlowLosses:
                 )
             done = simplex.improve_flow(self.arcs, self.tree, block, PIVOTS)
         if self.arcs.flow[n_arcs:].any():
-            raise no_change()
+            raise make_no_change_error()
         return self._loss()
 
     def _loss(self) -> Loss:
@@ -132,7 +132,7 @@ class FlowLosses:
         right = np.where(self.up, flow[UP_LEAST], flow[DOWN_LEAST])
         wrong = np.where(self.up, flow[DOWN_LEAST] + flow[DOWN_BEYOND], flow[UP_LEAST] + flow[UP_BEYOND])
         missed = float((least - right + wrong).sum())
-        return Loss(missed, self.fixed + flow_cost(self.arcs.flow, self.spread_weight))
+        return Loss(missed, self.fixed + compute_flow_cost(self.arcs.flow, self.spread_weight))
 
     def adjustment(self) -> DirectedAdjustment:
         flow = self.arcs.flow[self.place]

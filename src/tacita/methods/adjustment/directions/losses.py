@@ -32,7 +32,7 @@ MISSED = 1e-3
 """Fewest missing units of infeasible directions, whatever the rounding errors."""
 
 
-def no_change() -> InfeasibleError:
+def make_no_change_error() -> InfeasibleError:
     """Return the error for an adjustment that is infeasible even where sensitive cells stay as they are."""
     return InfeasibleError(
         "no change of the table keeps its equations within the capacities", remedy="widen them"
@@ -45,7 +45,7 @@ class Loss(NamedTuple):
     missed: float
     value: float
 
-    def below(self, other: Loss) -> bool:
+    def is_below(self, other: Loss) -> bool:
         """Return whether this loss of an adjustment is better by more than rounding errors."""
         if abs(self.missed - other.missed) > 1e-6 * max(1.0, other.missed):
             return self.missed < other.missed
@@ -132,7 +132,7 @@ class ProgramLosses:
                 "time was over before directions were known to hold an adjustment", remedy="allow more"
             )
         if ended is not Ended.OPTIMAL:
-            raise no_change()
+            raise make_no_change_error()
         self.point = self.session.read_point()
         return self._loss()
 

@@ -55,7 +55,7 @@ class SolverScales:
         if task.side is not None:
             matrix = csr_array(vstack([matrix, task.side.rows.astype(np.float64)]))
             least, most = np.append(least, task.side.least), np.append(most, task.side.most)
-        reach = reaches(task, choice)
+        reach = find_reaches(task, choice)
         cell = _find_next_power(reach) * 2.0**-REACH
         largest = np.asarray(abs(matrix @ diags_array(np.where(reach > 0, cell, 0.0))).max(axis=1).todense())
         row = np.where(largest.ravel() > 0, _find_next_power(largest.ravel()), 1.0)
@@ -75,7 +75,7 @@ class SolverScales:
         return np.where(np.abs(units) < UNBOUNDED, units / self.cell, infinite)
 
 
-def reaches(task: AdjustmentTask, choice: DirectionChoice) -> Floats:
+def find_reaches(task: AdjustmentTask, choice: DirectionChoice) -> Floats:
     """Return how far an adjustment may move each cell, in units; the largest least move where unlimited."""
     both = np.maximum(np.abs(task.lower), np.abs(task.upper))
     rises, falls = (

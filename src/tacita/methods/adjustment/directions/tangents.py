@@ -23,15 +23,15 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, SolverError, StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.methods.adjustment.convex.convex_program import cell_losses
+from tacita.methods.adjustment.convex.convex_program import compute_cell_losses
 from tacita.methods.adjustment.convex.solve_convex import solve_convex
 from tacita.methods.adjustment.directions.balance import Balance
-from tacita.methods.adjustment.directions.direction_patterns import pattern_rows
+from tacita.methods.adjustment.directions.direction_patterns import derive_pattern_rows
 from tacita.methods.adjustment.directions.direction_program import DirectionProgram
 from tacita.methods.adjustment.directions.flip_search import (
     FlipSearch,
-    no_directions_in_time,
-    no_feasible_directions,
+    make_directions_timeout_error,
+    make_infeasible_directions_error,
 )
 from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 from tacita.solvers.highs import Ended, solve_mip
@@ -59,10 +59,10 @@ def solve_by_tangents(
         search.evaluate(found.up)
     for _ in range(RELAXED_ROUNDS):
         # Tangents from linear programs are as good as those from integer programs.
-        if run.over or not search.round(relaxed=True):
+        if run.over or not search.solve_round(relaxed=True):
             break
     for _ in range(ROUNDS):
-        if run.over or search.is_met or not search.round(relaxed=False):
+        if run.over or search.is_met or not search.solve_round(relaxed=False):
             break
     return search.result()
 
@@ -75,7 +75,7 @@ class TangentSearch:
     ) -> None:
         self.task, self.choice, self.run = task, choice, run
         program = DirectionProgram(found.task, choice, balance)
-        self.directions = program.with_rows(pattern_rows(balance, choice, run)[0])
+        self.directions = program.with_rows(derive_pattern_rows(balance, choice, run)[0])
         self.best: Mask | None = None if found.loss.missed else found.up
         self.value, self.bound, self.unit = np.inf, 0.0, 0.0
         self.tangents: list[_Tangents] = []
@@ -93,7 +93,7 @@ class TangentSearch:
             # A known loss refutes the bound: the arithmetic of the programs has failed.
             self.bound = 0.0
         if self.best is None:
-            raise no_directions_in_time(self.run)
+            raise make_directions_timeout_error(self.run)
         return self.best, min(self.bound, self.value), self.is_met
 
     def evaluate(self, up: Mask) -> None:
@@ -107,7 +107,7 @@ class TangentSearch:
             self.best, self.value = up.copy(), found.value
             self.run.report("directions", incumbent=self.value, bound=self.bound)
 
-    def round(self, relaxed: bool) -> bool:
+    def solve_round(self, relaxed: bool) -> bool:
         """Solve a program of directions, add tangents where it underestimates; return whether any were."""
         program = self._program()
         try:
@@ -118,7 +118,7 @@ class TangentSearch:
                 raise
             return False
         if found.status is Ended.INFEASIBLE and self.best is None:
-            raise no_feasible_directions()
+            raise make_infeasible_directions_error()
         if np.isfinite(found.bound):
             self.bound = max(self.bound, found.bound * self.unit)
         if found.status is not Ended.OPTIMAL:
@@ -159,7 +159,7 @@ class TangentSearch:
     def _compute_losses(self, size: Floats, which: Cells | None = None) -> Floats:
         """Return the adjustment loss ``w phi`` per cell, of absolute changes in units."""
         weight = self.task.weight if which is None else self.task.weight[which]
-        return cell_losses(self.task.norm, self.task.delta, weight, size / self.task.one)
+        return compute_cell_losses(self.task.norm, self.task.delta, weight, size / self.task.one)
 
     def _compute_slopes(self, size: Floats, which: Cells) -> Floats:
         """Return the derivatives of the adjustment losses per cell, in losses per unit of change."""

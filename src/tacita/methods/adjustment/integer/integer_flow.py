@@ -51,7 +51,7 @@ def _solve_in_box(steps: StepTask, run: Run, level: bool = False) -> tuple[bool,
         combinations of equations, which cost the same in all flows; without them the simplex starts at the
         nearest integers and needs few pivots.
     """
-    cells, pieces = np.flatnonzero(steps.fractional), steps.pieces_in_box()
+    cells, pieces = np.flatnonzero(steps.fractional), steps.make_pieces_in_box()
     network = _find_network(steps, cells)
     if network is None:
         return False, None
@@ -72,7 +72,7 @@ def round_by_flow_in_bounds(steps: StepTask, run: Run) -> tuple[bool, Units | No
     if network is None:
         return False, None
     for reach in (1 + steps.imbalance, FARTHEST):
-        x = solve_flow(steps, network, cells, steps.pieces_around_box(reach), run)
+        x = solve_flow(steps, network, cells, steps.make_pieces_around_box(reach), run)
         if x is not None:
             # Equations that are redundant among these cells may be violated with the others.
             return steps.adds_up(x), x

@@ -72,19 +72,19 @@ def solve_program(steps: StepTask, x: Units, pieces: Pieces, run: Run) -> Units 
 def round_by_program(steps: StepTask, run: Run) -> Units | None:
     """Return cheap integer steps of an adjustment near its targets, or else in the bounds; None if none."""
     for reach in (NEAR, NEAR + steps.imbalance, FARTHEST):
-        x = solve_program(steps, steps.below, steps.pieces_around_box(reach), run)
+        x = solve_program(steps, steps.below, steps.make_pieces_around_box(reach), run)
         if x is not None:
             return x
     return None
 
 
-def repair(steps: StepTask, x: Units, neighbourhoods: Iterable[Mask], run: Run) -> Units | None:
+def repair_steps(steps: StepTask, x: Units, neighbourhoods: Iterable[Mask], run: Run) -> Units | None:
     """Return feasible integer steps of an adjustment near the infeasible ``x``, changed within the first of
     some neighbourhoods where that is possible; None if there is none.
     """
     inside = np.clip(x, steps.low, steps.high)
     for free in neighbourhoods:
-        pieces = steps.pieces_around(inside, np.flatnonzero(free & steps.movable), NEAR)
+        pieces = steps.make_pieces_around(inside, np.flatnonzero(free & steps.movable), NEAR)
         # The number of steps is minimised: searches with small integer losses end soon.
         found = solve_program(steps, inside, replace(pieces, cost=np.ones(pieces.cell.size)), run)
         if found is not None:

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from tacita.core.compiled import kernel
 from tacita.core.exact import Cells, Floats, Mask, Units
-from tacita.methods.adjustment.integer.step_task import step_cost
+from tacita.methods.adjustment.integer.step_task import compute_step_cost
 
 Numbers = NDArray[np.int32]
 
-step_cost_compiled = kernel(step_cost)
+step_cost_compiled = kernel(compute_step_cost)
 LEAST_GAIN = 1e-12
 """Relative gain of a move that counts as rounding error."""
 
@@ -109,7 +109,7 @@ def climb(forest: Forest, leaf: int, path: Numbers) -> int:
 
 
 @kernel
-def cell_cost(costs: StepCosts, cell: int, value: float) -> float:
+def compute_cell_cost(costs: StepCosts, cell: int, value: float) -> float:
     """Return the cost of a cell's integer steps in an adjustment, with the penalty beyond its bounds."""
     beyond = max(costs.low[cell] - value, value - costs.high[cell], 0.0)
     own = step_cost_compiled(
@@ -141,7 +141,7 @@ def round_leaves(forest: Forest, costs: StepCosts, value: Floats, open_leaf: Mas
         difference = 0.0
         for k in range(size):
             cell = path[k]
-            difference += cell_cost(costs, cell, value[cell] + up) - cell_cost(
+            difference += compute_cell_cost(costs, cell, value[cell] + up) - compute_cell_cost(
                 costs, cell, value[cell] + down
             )
         move = up if difference < 0.0 else down
@@ -152,7 +152,7 @@ def round_leaves(forest: Forest, costs: StepCosts, value: Floats, open_leaf: Mas
 
 
 @kernel
-def improve(
+def improve_leaves(
     forest: Forest, costs: StepCosts, value: Floats, leaves: Cells, width: float, path: Numbers
 ) -> int:
     """Move leaves of an adjustment by ``width`` steps where that costs less; return the number of moves."""
@@ -166,8 +166,8 @@ def improve(
             change, involved = 0.0, 0.0
             for k in range(size):
                 cell = path[k]
-                before = cell_cost(costs, cell, value[cell])
-                after = cell_cost(costs, cell, value[cell] + move)
+                before = compute_cell_cost(costs, cell, value[cell])
+                after = compute_cell_cost(costs, cell, value[cell] + move)
                 change += after - before
                 involved += before + after
             if change < best - LEAST_GAIN * involved:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.run import Run
-from tacita.methods.adjustment.integer.integer_program import repair
+from tacita.methods.adjustment.integer.integer_program import repair_steps
 from tacita.methods.adjustment.integer.step_task import CODES, StepTask
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def round_by_leaves(steps: StepTask, run: Run) -> Units | None:
     x = np.rint(value).astype(np.int64)
     if steps.is_feasible(x):
         return x
-    return repair(steps, x, _neighbourhoods(steps, forest, leaf, x, path, run), run)
+    return repair_steps(steps, x, _neighbourhoods(steps, forest, leaf, x, path, run), run)
 
 
 def _improve_leaves(
@@ -70,13 +70,13 @@ def _improve_leaves(
         leaves = np.flatnonzero(kernels.mark_parts(forest, beyond > 0.0) & leaf & steps.movable)
         width, moved = 2.0 ** np.floor(np.log2(worst)), 0
         while width >= 1.0:
-            moved += kernels.improve(forest, costs, value, leaves, width, path)
+            moved += kernels.improve_leaves(forest, costs, value, leaves, width, path)
             width /= 2.0
         if not moved:
             break
     if not run.over:
         # Once over all leaves; a second time gains next to nothing.
-        kernels.improve(forest, costs, value, np.flatnonzero(leaf & steps.movable), 1.0, path)
+        kernels.improve_leaves(forest, costs, value, np.flatnonzero(leaf & steps.movable), 1.0, path)
 
 
 def _neighbourhoods(

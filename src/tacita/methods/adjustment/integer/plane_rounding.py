@@ -23,7 +23,7 @@ from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.run import Run
 from tacita.core.tables.dimension import Dimension
 from tacita.methods.adjustment.integer.integer_flow import solve_flow
-from tacita.methods.adjustment.integer.integer_program import repair
+from tacita.methods.adjustment.integer.integer_program import repair_steps
 from tacita.methods.adjustment.integer.step_task import FARTHEST, StepTask
 from tacita.solvers.network import Network
 
@@ -54,7 +54,7 @@ def round_by_planes(steps: StepTask, run: Run) -> Units | None:
         x[cells] = found
         planes.add_to_excess(p, excess, np.asarray(found - value[cells], dtype=np.float64))
         run.report("planes", p + 1, len(planes))
-    return x if steps.is_feasible(x) else repair(steps, x, planes.repair_neighbourhoods(steps, x), run)
+    return x if steps.is_feasible(x) else repair_steps(steps, x, planes.grow_neighbourhoods(steps, x), run)
 
 
 def _round_plane(
@@ -67,12 +67,12 @@ def _round_plane(
     network, everything = Network.of(equations), np.arange(cells.size)
     if network is None:
         return None
-    x = solve_flow(plane, network, everything, plane.pieces_in_box(), run)
+    x = solve_flow(plane, network, everything, plane.make_pieces_in_box(), run)
     if x is None:
         most_expensive = np.abs(
             plane.costs(everything, plane.below + 1) - plane.costs(everything, plane.below)
         ).max()
-        pieces = plane.pieces_around_box(FARTHEST, ASIDE * (float(most_expensive) or 1.0))
+        pieces = plane.make_pieces_around_box(FARTHEST, ASIDE * (float(most_expensive) or 1.0))
         x = solve_flow(plane, network, everything, pieces, run)
     return plane.below if x is None else x
 
@@ -165,7 +165,7 @@ class TablePlanes:
         row, column, coefficient = self._list_entries(p)
         np.add.at(excess, row, coefficient * change[column])
 
-    def repair_neighbourhoods(self, steps: StepTask, x: Units) -> Iterator[Mask]:
+    def grow_neighbourhoods(self, steps: StepTask, x: Units) -> Iterator[Mask]:
         """Yield the cells of the planes that can best repair a rounded adjustment where ``x`` violates
         equations, each time of twice as many planes, as long as these are not all.
         """

@@ -33,7 +33,7 @@ EXCESS = 1e3
 """Cost of a weighted change beyond the largest, as a multiple of the excess."""
 
 
-def step_cost(norm: int, x: Any, target: Any, weight: Any, delta: float, largest: float) -> Any:
+def compute_step_cost(norm: int, x: Any, target: Any, weight: Any, delta: float, largest: float) -> Any:
     """Return the cost of an adjustment's changes ``x``, in values, near the optimal ``target``.
 
     The loss of every norm but ``linf`` is a sum over cells. For ``linf`` the cost is the distance ``w |x -
@@ -117,7 +117,7 @@ class StepTask:
         """Return the adjustment's costs ``g`` of some cells at some numbers of steps."""
         task, scale = self.task, self.task.step / self.task.one
         return np.asarray(
-            step_cost(
+            compute_step_cost(
                 CODES[task.norm],
                 x * scale,
                 self.target[cells] * scale,
@@ -139,12 +139,12 @@ class StepTask:
         """Return whether integer steps of an adjustment satisfy every equation and every bound, exactly."""
         return bool((x >= self.low).all() and (x <= self.high).all() and self.adds_up(x))
 
-    def pieces_in_box(self) -> Pieces:
+    def make_pieces_in_box(self) -> Pieces:
         """Return an adjustment's pieces from the integer below each fractional target to the one above."""
         cells = np.flatnonzero(self.fractional)
         return self._make_pieces(cells, self.below, np.ones(cells.size, dtype=np.int64), 1)
 
-    def pieces_around_box(self, reach: int, surcharge: float = 0.0) -> Pieces:
+    def make_pieces_around_box(self, reach: int, surcharge: float = 0.0) -> Pieces:
         """Return an adjustment's pieces in the box and up to ``reach`` steps beyond it, at a surcharge."""
         cells = np.flatnonzero(self.movable)
         up, down = (
@@ -152,9 +152,9 @@ class StepTask:
             self._make_pieces_beyond(cells, self.below, reach, -1),
         )
         beyond = [replace(piece, cost=piece.cost + surcharge) for piece in up + down]
-        return _join([self.pieces_in_box(), *beyond])
+        return _join([self.make_pieces_in_box(), *beyond])
 
-    def pieces_around(self, start: Units, cells: Cells, reach: int) -> Pieces:
+    def make_pieces_around(self, start: Units, cells: Cells, reach: int) -> Pieces:
         """Return an adjustment's pieces of up to ``reach`` steps of some cells from a start in bounds."""
         return _join(
             self._make_pieces_beyond(cells, start, reach, 1)

@@ -24,7 +24,7 @@ from tacita.methods.adjustment.statistics.rounds import (
     RoundState,
     Solve,
     StatisticTarget,
-    linearise,
+    linearise_statistic,
     make_target,
     run_round,
     search_segment,
@@ -86,10 +86,10 @@ def preserve_statistics(
     plain = solve(task)
     state = run_rounds(task, plain, measure, run, solve, np.where(cells, 1.0, LITTLE))
     refuse_contradiction(state)
-    return conclude(state, plain.bound, len(task))
+    return conclude_rounds(state, plain.bound, len(task))
 
 
-def rows_for_directions(
+def linearise_for_directions(
     task: AdjustmentTask, keep: Keep, values: Floats, cells: Mask, z: Floats
 ) -> SideConstraints:
     """Return linearised constraints on the statistics to preserve, for the choice of adjustment directions.
@@ -107,7 +107,7 @@ def linearise_all(measure: MeasureTargets, z: Floats) -> SideConstraints:
     """
     nothing = np.zeros(z.size)
     rows = [
-        linearise(
+        linearise_statistic(
             nothing, replace(a, change=b.change - float(a.gradient @ z[a.cells])), (1 - MARGIN) * a.tolerance
         )
         for a, b in zip(measure(nothing), measure(z), strict=True)
@@ -174,9 +174,9 @@ def refuse_contradiction(state: RoundState) -> None:
     )
 
 
-def conclude(state: RoundState, bound: float, size: int) -> PreservingSolution:
+def conclude_rounds(state: RoundState, bound: float, size: int) -> PreservingSolution:
     """Return the adjustment that rounds found, with a remark for each statistic beyond its tolerance."""
-    rows = [linearise(state.z, a, max(a.tolerance, abs(a.change))) for a in state.targets]
+    rows = [linearise_statistic(state.z, a, max(a.tolerance, abs(a.change))) for a in state.targets]
     return PreservingSolution(
         z=state.z,
         value=state.loss,

@@ -188,7 +188,7 @@ def _solve(
 ) -> tuple[AdjustmentSolution, bool]:
     """Return the cheapest adjustment that meets the statistics' rows, and whether these were widened."""
     around = [
-        linearise(state.z, replace(a, change=a.change + rest), (1 - MARGIN) * a.tolerance)
+        linearise_statistic(state.z, replace(a, change=a.change + rest), (1 - MARGIN) * a.tolerance)
         for a, rest in zip(state.targets, state.rest, strict=True)
     ]
     rows = [row for row in around if 0 < row.scale < np.inf]
@@ -200,7 +200,7 @@ def _solve(
         return solve(with_side(task, to_side(wide, len(task)))), contradicted
 
 
-def linearise(z: Floats, at: StatisticTarget, room: float) -> StatisticRow:
+def linearise_statistic(z: Floats, at: StatisticTarget, room: float) -> StatisticRow:
     """Return the row that keeps a statistic of an adjustment within some room, linearised at ``z``."""
     # A row may be equivalent to equations, and must not contradict them by a rounding error: zeros are not
     # computed, and no room is smaller than rounding errors.

@@ -35,7 +35,7 @@ from tacita.methods.adjustment.statistics.preserve import (
     LITTLE,
     ROUNDS,
     PreservingSolution,
-    conclude,
+    conclude_rounds,
     linearise_all,
     refuse_contradiction,
     run_rounds,
@@ -92,7 +92,7 @@ def solve_together(
     plain = [_default_solver(run.extended())(task) for task in tasks]
     changing = _solve_alternating if how == "alternating" else _solve_jointly
     states = changing(tables, plain, run, _default_solver(run))
-    results = [conclude(s, p.bound, len(tables)) for s, p in zip(states, plain, strict=True)]
+    results = [conclude_rounds(s, p.bound, len(tables)) for s, p in zip(states, plain, strict=True)]
     noted: set[str] = set()
     for number, result in enumerate(results):
         results[number] = replace(result, remarks=tuple(r for r in result.remarks if r not in noted))
@@ -128,7 +128,7 @@ def choose_directions_together(
     directed = [task.directed(up) for task, up in zip(tasks, first, strict=True)]
     tables, solve = _Tables(directed, values, keep, cells), _default_solver(run)
     z = np.concatenate([solve(task).z for task in directed])
-    side = linearise_all(lambda z: tables.targets(np.split(z, len(tasks))), z)
+    side = linearise_all(lambda z: tables.measure_targets(np.split(z, len(tasks))), z)
     up = choose(replace(_stack_tasks(tasks), side=side))
     return np.split(up, np.cumsum([mask.size for mask in first])[:-1])
 
@@ -161,14 +161,14 @@ class _Tables:
             tuple(self.keep.asked), self.before, [a + z[self.where] / task.one for a, z, task in moved]
         )
 
-    def targets(self, zs: Sequence[Floats]) -> list[StatisticTarget]:
+    def measure_targets(self, zs: Sequence[Floats]) -> list[StatisticTarget]:
         """Return the statistics to preserve, as functions of the stacked adjustments of all tables."""
         return [
             make_target(m, self.keep, [self.where + i * len(self) for i in m.tables], self.tasks[0].one)
             for m in self.measure_statistics(zs)
         ]
 
-    def targets_of(self, i: int, zs: Sequence[Floats]) -> list[StatisticTarget]:
+    def measure_targets_of(self, i: int, zs: Sequence[Floats]) -> list[StatisticTarget]:
         """Return the statistics to preserve that involve table ``i``, as functions of its adjustment."""
         return [
             make_target(
@@ -181,17 +181,17 @@ class _Tables:
             if i in m.tables
         ]
 
-    def weight(self) -> Floats:
+    def find_weights(self) -> Floats:
         """Return weights of squared adjustments of all cells, relative to the variance of each table."""
         cells = np.full(len(self), LITTLE)
         cells[self.where] = 1.0
         variances = [float(a.var()) or 1.0 for a in self.before]
         return np.concatenate([cells * (max(variances) / variance) for variance in variances])
 
-    def states(self, found: Sequence[AdjustmentSolution], zs: Sequence[Floats]) -> list[RoundState]:
+    def start_states(self, found: Sequence[AdjustmentSolution], zs: Sequence[Floats]) -> list[RoundState]:
         """Return the state of each table before its rounds, with the adjustment that was found."""
         return [
-            start_rounds(task, solution, self.targets_of(i, zs))
+            start_rounds(task, solution, self.measure_targets_of(i, zs))
             for i, (task, solution) in enumerate(zip(self.tasks, found, strict=True))
         ]
 
@@ -201,7 +201,7 @@ def _solve_alternating(
 ) -> list[RoundState]:
     """Return the states of all tables' adjustments after rounds on one table at a time."""
     zs = [found.z for found in plain]
-    states = tables.states(plain, zs)
+    states = tables.start_states(plain, zs)
     for turn in range(ROUNDS * len(zs)):
         i = turn % len(zs)
         if run.over or all(s.is_finished(p.value) for s, p in zip(states, plain, strict=True)):
@@ -211,7 +211,7 @@ def _solve_alternating(
         run.report("statistics", turn, ROUNDS * len(zs))
 
         def measure(z: Floats, i: int = i) -> list[StatisticTarget]:
-            return tables.targets_of(i, [*zs[:i], z, *zs[i + 1 :]])
+            return tables.measure_targets_of(i, [*zs[:i], z, *zs[i + 1 :]])
 
         try:
             states[i] = run_round(tables.tasks[i], states[i], measure, run, solve)
@@ -221,7 +221,9 @@ def _solve_alternating(
         if states[i].stalled == 0:
             # The gain of one table changes the statistics of the others.
             zs[i] = states[i].z
-            states = [replace(s, targets=tables.targets_of(j, zs), stalled=0) for j, s in enumerate(states)]
+            states = [
+                replace(s, targets=tables.measure_targets_of(j, zs), stalled=0) for j, s in enumerate(states)
+            ]
     return states
 
 
@@ -239,14 +241,14 @@ def _solve_jointly(
     )
 
     def measure(z: Floats) -> list[StatisticTarget]:
-        return tables.targets(np.split(z, count))
+        return tables.measure_targets(np.split(z, count))
 
-    state = run_rounds(task, start, measure, run, solve, tables.weight())
+    state = run_rounds(task, start, measure, run, solve, tables.find_weights())
     refuse_contradiction(state)
     found = [replace(p, z=z) for p, z in zip(plain, np.split(state.z, count), strict=True)]
     return [
         replace(s, iterations=state.iterations, formulation=state.formulation)
-        for s in tables.states(found, [f.z for f in found])
+        for s in tables.start_states(found, [f.z for f in found])
     ]
 
 
