@@ -149,7 +149,7 @@ def options_of(name: str) -> tuple[Option, ...]:
 
 
 def options_from(cls: type[Any]) -> tuple[Option, ...]:
-    """Return the fields of a method's dataclass as options, those that must be named last."""
+    """Return the fields of a method's (or rule's) dataclass as options, those that must be named last."""
     kinds = typing.get_type_hints(cls)
     fields = sorted((f for f in dataclasses.fields(cls) if f.init), key=lambda f: f.kw_only is True)
     return tuple(Option(f.name, kinds[f.name], f.default, f.metadata.get("help", "")) for f in fields)

@@ -95,7 +95,7 @@ def _get_choice(task: AdjustmentTask) -> DirectionChoice:
 def _solve(
     task: AdjustmentTask, share: Floats | None, limited: Cells, run: Run, what: str
 ) -> tuple[MipResult | None, float]:
-    """Return the best point of the capacity or shortfall program (None if infeasible), and its scale.
+    """Return the best point of an adjustment's capacity or shortfall program (or None), and its scale.
 
     Changes are divided by the largest least change, since they may reach 1e11. Where other cells can change
     by a few units only, these are then lost in a solver's tolerances: infeasibility must be confirmed at a

@@ -284,7 +284,7 @@ class ModelBuilder:
 
 
 def refuse_published_secrets(problem: Problem, open_cells: Mask) -> None:
-    """Raise an error if a method publishes a cell that must be hidden as it is."""
+    """Raise an error if a method would publish, as it is, a cell that must be hidden."""
     if (wrong := np.flatnonzero(problem.must_hide & open_cells)).size:
         raise InfeasibleError(
             "must be hidden, but the method publishes it as it is",

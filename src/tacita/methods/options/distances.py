@@ -57,7 +57,7 @@ class Draws:
     """Number of the table: each of several has amounts of its own."""
 
     def draw_amounts(self, problem: Problem, step: int) -> Units:
-        """Return the random amount beyond its level by which a method moves a sensitive cell, in units."""
+        """Return the random amount that a method moves each sensitive cell beyond its level, in units."""
         found = np.zeros(len(problem.table), dtype=np.int64)
         cells = problem.sensitive
         most = find_largest_amounts(problem, step)[cells] // step

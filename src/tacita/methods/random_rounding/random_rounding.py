@@ -108,7 +108,7 @@ class RandomRounding:
             raise InputError(f"option 'candidates' is {self.candidates}; at least one rounding is needed")
 
     def loss(self, problem: Problem, release: Release) -> float:
-        """Return a random rounding's loss ``sum (v - a)^2 / |a|`` over inner cells; a zero ``|a|`` is 1."""
+        """Return a random rounding's loss ``sum (v - a)^2 / |a|`` over inner cells, 1 for zero ``|a|``."""
         inner = ~problem.table.structure.is_total
         change = measure_shown_changes(problem, release, inner) / 10.0**problem.table.decimals
         weight = read_weights(problem, "inverse", "loss")

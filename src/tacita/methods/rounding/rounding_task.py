@@ -100,7 +100,7 @@ class RoundingTask:
 
     @cached_property
     def radius(self) -> Units:
-        """The radius that the rounding announces: the same for all cells of a base, needed or not."""
+        """The radius that the rounding announces, in units: one for all cells of a base, needed or not."""
         table = self.problem.table
         reach = self.readers.reach(self.base, table.unit) + self.beyond * self.base
         if self.readers.nearest is not None:

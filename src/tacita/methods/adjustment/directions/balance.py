@@ -134,7 +134,7 @@ class EquationPatterns:
 
     @classmethod
     def of(cls, balance: Balance, q: int, choice: DirectionChoice, most: int) -> EquationPatterns:
-        """Return all adjustment directions of ``most`` cells of equation ``q``, those of largest moves."""
+        """Return all adjustment directions of up to ``most`` cells of equation ``q``, by largest moves."""
         span = slice(balance.forced.indptr[q], balance.forced.indptr[q + 1])
         cells, entry = balance.forced.indices[span].astype(np.int64), balance.forced.data[span]
         rise, fall = entry * balance.up[cells], entry * balance.down[cells]

@@ -108,7 +108,7 @@ class TangentSearch:
             self.run.report("directions", incumbent=self.value, bound=self.bound)
 
     def solve_round(self, relaxed: bool) -> bool:
-        """Solve a program of directions, add tangents where it underestimates; return whether any were."""
+        """Solve a program of adjustment directions, add tangents where too low; return whether any were."""
         program = self._program()
         try:
             found = solve_mip(program.relaxed() if relaxed else program, self.run)

@@ -42,7 +42,7 @@ def round_by_flow_in_box(steps: StepTask, run: Run) -> tuple[bool, Units | None]
 
 
 def _solve_in_box(steps: StepTask, run: Run, level: bool = False) -> tuple[bool, Units | None]:
-    """Return whether an adjustment's fractional cells are a network, and integer steps at targets or None.
+    """Return whether fractional cells of an adjustment are a network, and steps around targets, or None.
 
     Parameters
     ----------

@@ -186,7 +186,7 @@ def _is_better(new: RoundState, old: RoundState) -> bool:
 def _solve(
     task: AdjustmentTask, state: RoundState, run: Run, solve: Solve
 ) -> tuple[AdjustmentSolution, bool]:
-    """Return the cheapest adjustment that meets the statistics' rows, and whether these were widened."""
+    """Return the cheapest adjustment that meets the statistics' rows; whether these exceed tolerances."""
     around = [
         linearise_statistic(state.z, replace(a, change=a.change + rest), (1 - MARGIN) * a.tolerance)
         for a, rest in zip(state.targets, state.rest, strict=True)
