@@ -44,7 +44,7 @@ class ReaderKnowledge:
     nearest: Mask | None = None
 
     def reach(self, base: Units | int, step: int, cells: Cells | None = None) -> Units:
-        """Return how far, in units, the truth can be from rounded numbers of some or all cells, to readers."""
+        """Return how far, in units, rounded numbers of some cells, or all, can be from the truth."""
         wide = np.asarray(base - step * (self.strict and not self.movable_multiples))
         if self.nearest is None:
             return wide

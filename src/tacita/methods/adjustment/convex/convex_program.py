@@ -297,7 +297,7 @@ def _imply_bounds(by_cell: csr_array, lower: Floats, upper: Floats) -> tuple[Flo
 
 
 def _sum_others(ends: Floats, row: NDArray[np.int32], rows: int, without: float) -> Floats:
-    """Return per entry of an adjustment's matrix the sum of other ends in its row; ``without`` if infinite."""
+    """Return per entry of an adjustment's matrix the sum of other ends in its row; else ``without``."""
     infinite = np.isinf(ends)
     finite = np.where(infinite, 0.0, ends)
     others = np.bincount(row, infinite, rows)[row] - infinite
