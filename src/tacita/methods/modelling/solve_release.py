@@ -187,7 +187,9 @@ def _round_to_steps(built: ReleaseModel, found: Floats, spare: float) -> Floats:
     model, step, scale = built.model, built.model.problem.table.unit, built.scale
     x = np.where(model.integer, np.rint(found), found)
     hidden = _find_suppressed(built, x)
-    for ends, known in zip((built.end_above, built.end_below), find_room(model.problem, OUTSIDER), strict=True):
+    for ends, known in zip(
+        (built.end_above, built.end_below), find_room(model.problem, OUTSIDER), strict=True
+    ):
         x[ends[hidden & (ends != NO_VARIABLE)]] = 0.0
         cells = np.flatnonzero(~hidden & (ends != NO_VARIABLE))
         cells = cells[~model.integer[ends[cells]]]
