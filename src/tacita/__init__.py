@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from tacita.core.errors import UnsafeError as UnsafeError
     from tacita.core.hierarchy import Hierarchy as Hierarchy
     from tacita.core.levels import Levels as Levels
+    from tacita.core.levels import Reason as Reason
     from tacita.core.outcome import Outcome as Outcome
     from tacita.core.outcome import Status as Status
     from tacita.core.release import Mark as Mark
@@ -141,7 +142,7 @@ _HOMES = {
     "tacita.specification.read_case": ("read_case",),
     "tacita.specification.script": ("write_script",),
     "tacita.specification.specification": ("Specification",),
-    "tacita.core.levels": ("Levels",),
+    "tacita.core.levels": ("Levels", "Reason"),
     "tacita.methods.adjustment.adjustment": ("Adjustment",),
     "tacita.methods.adjustment.statistics.measures": ("Keep",),
     "tacita.methods.intervals.intervals": ("Intervals",),

@@ -266,13 +266,13 @@ def test_the_least_wins_among_equals_of_its_kind() -> None:
 
 def test_measures_as_they_are_written() -> None:
     by_key = {measure.key: measure for measure in MEASURES}
-    assert [by_key["risk"].text(value, None) for value in (0.12345, 12345.6, inf, nan)] == [
+    assert [by_key["risk"].format(value, None) for value in (0.12345, 12345.6, inf, nan)] == [
         *("0.123", "12,346", "∞", "–")
     ]
-    assert [by_key["percent"].text(value, None) for value in (6.25, nan)] == ["6.2", "–"]
+    assert [by_key["percent"].format(value, None) for value in (6.25, nan)] == ["6.2", "–"]
     half = tc.Outcome(tc.Status.FEASIBLE, 10.0, 5.0)
-    assert by_key["gap"].text(half.gap, half) == "gap 50.0%"
-    assert by_key["gap"].text(0.0, tc.Outcome(tc.Status.OPTIMAL, 10.0, 10.0)) == "optimal"
+    assert by_key["gap"].format(half.gap, half) == "gap 50.0%"
+    assert by_key["gap"].format(0.0, tc.Outcome(tc.Status.OPTIMAL, 10.0, 10.0)) == "optimal"
 
 
 def test_a_method_is_called_by_what_was_chosen() -> None:

@@ -82,7 +82,7 @@ def test_a_foreign_method_has_options_like_a_built_in_one() -> None:
     assert (method.below, method.zeros) == (12.0, True)
     with pytest.raises(InputError, match="method 'hide-small' has no option 'belo'"):
         make_method("hide-small", {"belo": 3})
-    with pytest.raises(InputError, match=r"did you mean 'hide-small'.*mixture, hide-small"):
+    with pytest.raises(InputError, match=r"did you mean 'hide-small'.*hide-small"):
         make_method("hide-smal")
 
 
@@ -164,7 +164,7 @@ def test_all_three_work_in_the_app(tmp_path: Path) -> None:
         bench._pick("hide-small")
     shown = [str(part.props["data-testid"]) for part in page.descendants() if "data-testid" in part.props]
     assert {"rule-1-low", "rule-1-high", "method-hide-small", "option-below", "option-zeros"} <= set(shown)
-    done = Job(1, workspace.require_case(), "hide-small", bench._form.values())
+    done = Job(1, workspace.require_case(), "hide-small", bench._form.read_values())
     done.carry_out()
     assert done.state is State.SAFE
     workspace.close()

@@ -32,6 +32,7 @@ import tacita
 from tacita.cli import app, main
 from tacita.cli import generate as generate_verbs
 from tacita.methods import method_names, options_of
+from tacita.methods.method import METHODS, method_class
 from tacita.rules import RULES, argument_names, parse_rule
 from tacita.specification.project_cells import LEVELS
 from tacita.specification.specification import Section, SensitiveCell, Specification
@@ -240,6 +241,22 @@ def test_every_verb_and_method_is_mentioned() -> None:
             word for word in (method, *(o.name for o in options_of(method))) if f"`{word}`" not in EVERYTHING
         ]
     assert not missing
+
+
+def test_every_option_of_a_method_has_a_row_in_the_reference() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    missing = [
+        (method, option.name)
+        for method in METHODS
+        for option in options_of(method)
+        if f"| `{method}` | `{method_class(method).__name__}` | `{option.name}` |" not in page
+    ]
+    assert not missing
+
+
+def test_every_method_and_rule_is_public() -> None:
+    classes = [*map(method_class, METHODS), *RULES.values()]
+    assert {cls.__name__ for cls in classes} <= set(tacita.__all__)
 
 
 def test_every_key_of_a_project_file_is_mentioned() -> None:

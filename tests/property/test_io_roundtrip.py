@@ -13,6 +13,7 @@ import pandas as pd
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tacita import read_case
 from tacita.core.attacker import Outsider
 from tacita.core.exact import UNBOUNDED
 from tacita.core.levels import Levels
@@ -21,6 +22,7 @@ from tacita.core.tables.linked import link
 from tacita.core.tables.table import Table
 from tacita.formats.escape import escape, unescape
 from tacita.formats.jj import read_jj, write_jj
+from tacita.formats.table_write import FORMATS, write_table
 from tacita.problem.problem import Problem
 from tacita.publication.release_read import read_release
 from tacita.publication.release_write import write_release
@@ -75,6 +77,16 @@ def test_releases(case: tuple[Table, Release], ending: str) -> None:
         path = write_release(release, Path(folder) / f"release.{ending}", unaudited="for a test only")
         back = read_release(path, table)
     same(back.with_decimals(table.decimals), release, "marks low high value shown")
+
+
+@given(table=tables(), ending=st.sampled_from(FORMATS))
+def test_tables(table: Table, ending: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_table(table, Path(folder) / f"table{ending}")
+        back = read_case(path, totals="given", decimals=table.decimals, counts=table.integer)
+    assert isinstance(back, Table)
+    same(back, table, "units decimals integer")
+    assert [back.name(c) for c in range(len(back))] == [table.name(c) for c in range(len(table))]
 
 
 @given(table=tables(), data=st.data())

@@ -30,4 +30,7 @@ class Between(tc.Rule):
         one = 10**table.decimals
         sensitive = (table.units >= self.low * one) & (table.units <= self.high * one)
         upper = (self.high + 1) * one - table.units
-        return tc.Levels.of(sensitive, lower=np.minimum(upper, table.units), upper=upper)
+        why = tc.Reason(
+            self.text, np.flatnonzero(sensitive), lambda cell: f"the value is {table.values[cell]:g}"
+        )
+        return tc.Levels.of(sensitive, lower=np.minimum(upper, table.units), upper=upper, reasons=[why])

@@ -107,7 +107,7 @@ class Intervals:
         ):
             # With weight zero the loss is zero, even of unbounded windows.
             weight = read_weights(problem, given, name)
-            each += np.where(weight > 0, weight * np.where(reach > 0, reach, 0.0), 0.0)
+            each += np.multiply(weight, reach, out=np.zeros(each.size), where=(weight > 0) & (reach > 0))
         if self.weight_interval is not None:
             own = read_weights(problem, self.weight_interval, "weight_interval")
             each += np.where((above > 0) | (below > 0), own, 0.0)
