@@ -83,7 +83,7 @@ def _make_preset(name: str, options: Mapping[str, Any], least: str) -> Preset:
 
 
 def _name_first_subtotal(table: Table) -> str:
-    """Return a subtotal of two inner codes for the form, ``region=North+South``; empty if there is none."""
+    """Return a subtotal as example for a field of the app, ``region=North+South``; empty if there is none."""
     for dimension in table.structure.dimensions:
         codes = [code if code.isalnum() else f'"{code}"' for code in dimension.trees[0].leaves[:2]]
         return f"{dimension.name}={'+'.join(codes)}"

@@ -52,7 +52,7 @@ def seek(
 
 
 def _count_before(order: Cells, arrangement: Arrangement, where: Layout, row: int, column: int) -> int:
-    """Return how many of the sought cells come before a place in the sheet at which none of them is."""
+    """Return how many of the cells that the user seeks come before a place in the sheet of the page."""
     structure = where.structure
     if structure.labels:
         own = np.array([[row]], dtype=np.int32)

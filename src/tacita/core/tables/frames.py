@@ -76,7 +76,7 @@ def make_arrow_table(codes: Mapping[str, Any], columns: Mapping[str, Any]) -> pa
 
 
 def codes_to_arrow(structure: Structure, cells: Cells) -> dict[str, pa.Array]:
-    """Return Arrow columns of the codes of some cells, by dimension; or of their labels, named ``cell``."""
+    """Return a table's cells as Arrow columns of codes, by dimension; or of labels, named ``cell``."""
     import pyarrow as pa
 
     if structure.labels:

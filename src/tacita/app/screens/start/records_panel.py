@@ -60,7 +60,7 @@ class RecordsPanel:
                 with ui.element("div").classes("stack records-fields"):
                     self._fields(records)
 
-    def lead_there(self) -> None:
+    def scroll_into_view(self) -> None:
         """Bring the form for records into view on the page, ready for the first choice."""
         ui.run_javascript("window.scrollTo(0, 0)")
         self._by.run_method("focus")

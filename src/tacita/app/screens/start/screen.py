@@ -245,7 +245,7 @@ class StartScreen:
         with self._busily():
             self.workspace.records = await run.io_bound(user_input.open_records)
         self._records.show()
-        self._records.lead_there()
+        self._records.scroll_into_view()
         # Last, since it takes away the button that may have been pressed.
         self.workspace.sheet_question = None
         self._reading.ask_for_sheet(None)

@@ -122,10 +122,10 @@ class ProgramLosses:
     def compute(self, up: Mask, run: Run) -> Loss:
         self._set_directions(up)
         # Cells may differ by eleven digits, so that no penalty fits all: first nothing may be missing.
-        self._allow_missing(None)
+        self._allow_missed_moves(None)
         ended = self.session.solve(run)
         if ended not in (Ended.OPTIMAL, Ended.STOPPED):
-            self._allow_missing(up)
+            self._allow_missed_moves(up)
             ended = self.session.solve(run)
         if ended is Ended.STOPPED:
             raise StoppedError(
@@ -172,8 +172,8 @@ class ProgramLosses:
         ):
             self._set_bounds(columns, low, high, self.own[changed])
 
-    def _allow_missing(self, up: Mask | None) -> None:
-        """Let cells miss least moves in these adjustment directions, or reverse them; None: forbid it."""
+    def _allow_missed_moves(self, up: Mask | None) -> None:
+        """Let cells of the adjustment move by less than they must in directions ``up``; None: no longer."""
         if up is None and not self.missing:
             return
         c, n, count = self.choice, self.n, self.count

@@ -114,7 +114,7 @@ class RoundState:
 
 
 def make_target(measure: MeasuredStatistic, keep: Keep, cells: Sequence[Cells], one: int) -> StatisticTarget:
-    """Return a statistic for an adjustment to preserve; ``cells`` are those of each of its tables."""
+    """Return the target of a statistic that an adjustment preserves; ``cells`` lists those of each table."""
     if not np.isfinite(measure.change):
         raise InputError(
             f"the {measure.label} has no change in percent, as it, or a variance it rests on, is zero",
