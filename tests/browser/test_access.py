@@ -30,6 +30,7 @@ def test_screens_without_a_table_and_their_help(page: Page) -> None:
         page.keyboard.press("Escape")
 
 
+@pytest.mark.slow
 def test_screens_with_runs(page: Page) -> None:
     """A table with a run that is safe, one that is not, and one that failed."""
     open_example(page, "tiwari-3")
@@ -86,6 +87,7 @@ def test_eight_runs_with_long_names_of_a_table_with_a_long_name(page: Page, tmp_
     assert complaints(page) == []
 
 
+@pytest.mark.slow
 def test_a_table_that_scrolls_does_so_by_keyboard(page: Page) -> None:
     """The names of the runs stay in sight."""
     open_example(page, "nchs")
@@ -140,6 +142,7 @@ def test_what_opens_above_the_page(page: Page) -> None:
     assert complaints(page) == []
 
 
+@pytest.mark.slow
 def test_words_beside_the_pointer(page: Page) -> None:
     open_example(page, "nchs")
     button, words = page.get_by_test_id("mark-levels"), page.get_by_role("tooltip")

@@ -139,6 +139,7 @@ def test_internal_files_have_an_archive_of_their_own(exporting: Page) -> None:
     assert b'method = "suppression"' in files["internal/project.toml"]
 
 
+@pytest.mark.slow
 def test_a_folder_gets_both_apart_and_is_not_overwritten_unasked(exporting: Page, tmp_path: Path) -> None:
     page, folder = exporting, tmp_path / "out"
     fill_folder(page, folder)

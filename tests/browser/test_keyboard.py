@@ -76,6 +76,7 @@ def test_the_first_tab_skips_the_head(page: Page) -> None:
     expect(page.get_by_test_id("open-files")).to_be_focused()
 
 
+@pytest.mark.slow
 def test_dialogs_close_with_escape_and_give_the_focus_back(page: Page) -> None:
     open_example(page, "nchs")
     cell(page, 2, 2).click()
@@ -103,6 +104,7 @@ def test_dialogs_close_with_escape_and_give_the_focus_back(page: Page) -> None:
     expect(page.get_by_test_id("open-now-link")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_arrows_walk_through_a_menu(page: Page) -> None:
     open_example(page, "nchs")
     page.get_by_test_id("edit-table").focus()

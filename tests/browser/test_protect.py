@@ -70,6 +70,7 @@ def test_wrong_input_is_told_at_the_field_and_nothing_runs(page: Page) -> None:
     expect(page.get_by_test_id("run")).to_be_enabled()
 
 
+@pytest.mark.slow
 def test_what_is_typed_in_the_first_moment_of_a_form_stays(page: Page) -> None:
     open_example(page, "nchs")
     go(page, "protect")
@@ -113,6 +114,7 @@ def test_a_shortcut_fills_the_form_and_the_numbers_are_those_of_the_paper(page: 
     expect(page.get_by_test_id("run-1-gap")).to_have_text("0.00%")
 
 
+@pytest.mark.slow
 def test_a_base_that_is_too_small_fails_in_the_words_of_the_method(page: Page) -> None:
     open_example(page, "salazar")
     run_method(page, "rounding", 1, "! failed", base="10")

@@ -79,6 +79,7 @@ def test_dropped_records_are_tabulated_and_protected(page: Page) -> None:
     expect(page.get_by_test_id("records")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_table_that_turns_out_to_be_records_leads_to_them(page: Page) -> None:
     drop(page, ".top", "region,value\nN,1\nN,2\nS,4\n")
     expect(page.get_by_test_id("notice-error")).to_contain_text("tabulate the records")
@@ -87,6 +88,7 @@ def test_a_table_that_turns_out_to_be_records_leads_to_them(page: Page) -> None:
     expect(page.get_by_test_id("case-name")).to_have_text("firms · 3 cells")
 
 
+@pytest.mark.slow
 def test_rows_with_several_numbers_are_offered_as_records(page: Page) -> None:
     drop(page, ".top", "firm,region,turnover,staff\nx,N,1,3\nx,S,2,1\ny,S,4,2\n")
     expect(page.get_by_test_id("notice-error")).to_contain_text("which column holds the values")
@@ -99,6 +101,7 @@ def test_rows_with_several_numbers_are_offered_as_records(page: Page) -> None:
     expect(page.get_by_test_id("case-name")).to_have_text("firms · 3 cells")
 
 
+@pytest.mark.slow
 def test_numbers_with_a_decimal_comma(page: Page) -> None:
     drop(page, "[data-testid=records-zone]", "region;value\nN;1,5\nN;2\nS;4\n")
     expect(page.get_by_test_id("records-columns").get_by_role("row", name="value text")).to_be_visible()

@@ -48,6 +48,7 @@ def open_firms(page: Page, folder: Path) -> None:
     go(page, "rules")
 
 
+@pytest.mark.slow
 def test_the_count_follows_the_form_and_the_text_follows_it(page: Page) -> None:
     open_example(page, "thesis-3x4")
     go(page, "rules")
@@ -105,6 +106,7 @@ def test_a_rule_that_cannot_be_read_says_so_and_is_not_lost(page: Page) -> None:
     expect(page.get_by_test_id("run")).to_be_disabled()
 
 
+@pytest.mark.slow
 def test_a_rule_that_does_not_fit_the_table_says_what_is_missing(page: Page) -> None:
     open_example(page, "nchs")
     go(page, "rules")

@@ -103,6 +103,7 @@ def press(page: Page, *keys: str) -> None:
 # ---------------------------------------------------------------------- typing
 
 
+@pytest.mark.slow
 def test_typing_replaces_and_totals_follow(sheet: Page) -> None:
     cell(sheet, 0, 0).click()
     sheet.keyboard.type("500")

@@ -98,6 +98,7 @@ def test_records_of_a_sheet(page: Page, book: Path) -> None:
     expect(page.get_by_test_id("case-name")).to_have_text("survey · 3 cells")
 
 
+@pytest.mark.slow
 def test_rows_that_could_be_records_are_one_press_away_from_them(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     path.write_text("region,branch,turnover\nN,steel,12\nS,food,3.5\nE,steel,8\nW,tools,1\n")
@@ -120,6 +121,7 @@ def test_rows_that_could_be_records_are_one_press_away_from_them(page: Page, tmp
     expect(offer).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_an_offer_that_is_closed_stays_away(page: Page) -> None:
     page.get_by_test_id("paste-text").fill("region\tbranch\tturnover\nN\tsteel\t12\nS\tfood\t3.5")
     page.get_by_test_id("paste-open").click()

@@ -112,6 +112,7 @@ def paste(page: Page, selector: str, text: str) -> bool:
 SUBTOTALS = "region,a,b,c\nN1,31,7,12\nN2,5,2,9\nNorth,36,9,21\nS1,18,40,3\nS2,26,11,35\nSouth,44,51,38\n"
 
 
+@pytest.mark.slow
 def test_the_classification_found_is_one_press_away(page: Page) -> None:
     page.get_by_test_id("paste-text").fill(SUBTOTALS.replace(",", "\t"))
     page.get_by_test_id("paste-open").click()
@@ -146,6 +147,7 @@ def test_paste_into_another_field_is_its_own_matter(page: Page) -> None:
     assert not paste(page, "[data-testid=path]", "1 2\n3 4")
 
 
+@pytest.mark.slow
 def test_a_question_is_answered_under_how_to_read(page: Page) -> None:
     page.get_by_test_id("paste-text").fill("\tA\tB\nx\t1,234\t2\ny\t3\t4")
     page.get_by_test_id("paste-open").click()

@@ -173,6 +173,7 @@ def test_levels_are_given_as_amounts(salazar: Page) -> None:
     expect(salazar.get_by_test_id("counts")).to_contain_text("2 sensitive")
 
 
+@pytest.mark.slow
 def test_levels_that_are_no_amounts_are_refused(salazar: Page) -> None:
     cell(salazar, 0, 0).click()
     salazar.get_by_test_id("mark-levels").click()
@@ -225,6 +226,7 @@ def test_what_a_run_publishes_can_be_looked_at(salazar: Page) -> None:
     expect(salazar.get_by_test_id("show")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_rows_and_columns_swap_and_stay_swapped(salazar: Page) -> None:
     salazar.get_by_test_id("swap").click()
     expect(cell(salazar, 0, 1)).to_have_text("8")
@@ -320,6 +322,7 @@ def test_a_table_that_another_window_opened_is_shown_with_its_name(salazar: Page
         expect(other.get_by_test_id("counts")).to_contain_text("66 cells (counts) · 3 sensitive · 0 marked")
 
 
+@pytest.mark.slow
 def test_the_head_of_the_page_counts_the_cells_that_there_are(salazar: Page) -> None:
     cell(salazar, 0, 0).click()
     edit_menu(salazar, "add-row")
@@ -328,6 +331,7 @@ def test_the_head_of_the_page_counts_the_cells_that_there_are(salazar: Page) -> 
     expect(salazar.get_by_test_id("case-name")).to_contain_text("· 20 cells")
 
 
+@pytest.mark.slow
 def test_an_exempt_cell_is_seen_counted_and_explained(page: Page) -> None:
     open_example(page, "nchs")
     legend = page.get_by_test_id("legend-exempt")
@@ -344,6 +348,7 @@ def test_an_exempt_cell_is_seen_counted_and_explained(page: Page) -> None:
     expect(legend).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_slice_of_a_cube_is_chosen_and_typed_into(page: Page) -> None:
     page.get_by_test_id("new-dimensions").fill("region: N, S\nsex: f, m\nyear: 2024, 2025")
     open_by(page, "new-open")
@@ -402,6 +407,7 @@ def test_sensitive_cells_are_found_in_whatever_slice_they_are(page: Page, tmp_pa
     expect(page.get_by_test_id("cell-name")).to_have_text(second)
 
 
+@pytest.mark.slow
 def test_a_sensitive_cell_that_is_folded_away_is_unfolded(page: Page) -> None:
     page.get_by_test_id("generate-levels").fill("2, 1")
     open_by(page, "generate-open")
@@ -416,6 +422,7 @@ def test_a_sensitive_cell_that_is_folded_away_is_unfolded(page: Page) -> None:
     assert rows.count() > 1
 
 
+@pytest.mark.slow
 def test_what_was_taken_as_counts_is_made_amounts_where_the_notice_says(page: Page, tmp_path: Path) -> None:
     open_path(page, four_dimensions(tmp_path))
     notice = page.get_by_test_id("notice-note")
@@ -434,6 +441,7 @@ def test_a_list_has_one_column(page: Page) -> None:
     expect(cell(page, 10, 0)).to_contain_text("233")
 
 
+@pytest.mark.slow
 def test_cells_without_dimensions_are_listed_by_label(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "system.jj"
     assert main(["generate", "table", "--shape", "3,3", "--family", "uniform", "--out", str(path)]) == 0
@@ -463,6 +471,7 @@ def test_linked_tables_are_chosen_by_name(page: Page, tmp_path: Path) -> None:
     expect(page.get_by_test_id("sheet")).to_contain_text("age →")
 
 
+@pytest.mark.slow
 def test_a_table_from_records_names_contributors_and_is_typed_over_without_them(
     page: Page, tmp_path: Path
 ) -> None:
@@ -485,6 +494,7 @@ def test_a_table_from_records_names_contributors_and_is_typed_over_without_them(
     expect(cell(page, 2, 0)).to_contain_text("143")
 
 
+@pytest.mark.slow
 def test_what_is_folded_stays_folded_when_cells_change(page: Page) -> None:
     page.get_by_test_id("generate-levels").fill("2, 1")
     open_by(page, "generate-open")

@@ -190,6 +190,7 @@ def test_a_file_that_a_foreign_reader_refuses_is_named(
         tc.read_case(file)
 
 
+@pytest.mark.slow
 def test_the_tests_of_the_example_pass(installed: Path) -> None:
     paths = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(

@@ -188,6 +188,7 @@ def assert_keeps(row: CutRow, points: np.ndarray) -> None:
         assert row.compute_slack(y) >= -1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("conditional", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_cuts_hold_for_every_protected_pattern_and_cut_their_point_off(seed: int, conditional: bool) -> None:
@@ -233,6 +234,7 @@ def test_cuts_made_after_cells_were_settled_hold_for_patterns_that_keep_to_it(se
                 assert_keeps(row, kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("conditional", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 def test_bridges_hold_for_every_pattern_that_needs_its_cells(seed: int, conditional: bool) -> None:

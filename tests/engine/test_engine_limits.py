@@ -99,6 +99,7 @@ class Canceller:
         self.run.cancel()
 
 
+@pytest.mark.slow
 @hard
 @pytest.mark.parametrize("phase", [pytest.param(None, id="first release"), "branching"])
 def test_a_cancel_from_another_thread_keeps_the_release_there_is(problem: Make, phase: str | None) -> None:

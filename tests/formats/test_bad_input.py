@@ -166,6 +166,7 @@ def records() -> list[str]:
     return ["region,firm,value", *rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", RECORDS)
 def test_one_bad_record_in_a_million_is_found_fast(tmp_path: Path, records: list[str], fault: str) -> None:
     bad, message = RECORDS[fault]

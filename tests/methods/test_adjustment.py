@@ -518,6 +518,7 @@ def test_tables_that_are_adjusted_together_draw_on_their_own() -> None:
     assert not one.assumption
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["alternating", "joint"])
 def test_directions_of_tables_are_chosen_together(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Directions that are best for each table alone cost more, or miss a covariance that others keep."""

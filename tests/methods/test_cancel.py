@@ -52,6 +52,7 @@ def cancelled(work: Callable[[Run], Any], after: float) -> tuple[Any, float]:
     return found, time.process_time() - asked[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
 def test_an_adjustment_keeps_the_best_so_far(norm: str) -> None:
     problem = cube()

@@ -119,6 +119,7 @@ def test_the_largest_level_of_all_attackers_counts() -> None:
         assert moved >= 8 or moved <= -9
 
 
+@pytest.mark.slow
 def test_sensitive_cells_are_rarely_exactly_one_level_away() -> None:
     """Of the exact minimum nearly all are; of the default one in as many as the draw has amounts."""
     level, on_it, tables = 6, {"drawn": 0, "exact": 0}, 40

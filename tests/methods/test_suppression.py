@@ -101,6 +101,7 @@ def test_options_come_from_text() -> None:
 # ---------------------------------------------------------------------- conditional levels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("percent", [20.0, 80.0, 160.0, 300.0])
 def test_every_hidden_cell_stays_uncertain(percent: float) -> None:
     problem = figure_1()
@@ -137,6 +138,7 @@ def conditional_column(**level_of: float) -> tc.Table:
     return replace(TABLE, columns={"own": amounts})
 
 
+@pytest.mark.slow
 def test_conditional_amounts_hold_on_their_side() -> None:
     problem = figure_1()
     method = Suppression(conditional_upper=15, conditional_lower=4, conditional_sliding=30)

@@ -278,6 +278,7 @@ def test_engine_and_first_model_lose_the_same(
     assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method", [stated_by_intervals, stated_by_perturbation, stated_by_rounding, stated_by_mixture]
 )

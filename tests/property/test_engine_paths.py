@@ -123,6 +123,7 @@ def test_every_path_leads_to_the_least_loss(path: Path, seed: int) -> None:
         assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sifting", "flows", "small tree first"])
 @settings(max_examples=max(1, settings.default.max_examples // 10))
 @given(seed=SEEDS)
@@ -138,6 +139,7 @@ def test_every_path_keeps_conditional_levels(name: str, seed: int) -> None:
         assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.slow
 @paths
 def test_the_path_is_taken(path: Path) -> None:
     calls = 0
@@ -156,6 +158,7 @@ def test_the_path_is_taken(path: Path) -> None:
     assert calls > 0
 
 
+@pytest.mark.slow
 def test_a_small_tree_runs_before_the_one_that_proves() -> None:
     limits: list[int | None] = []
     real = scip.branch_and_cut

@@ -43,6 +43,7 @@ def test_the_tables_that_fit_are_all_tables_that_fit() -> None:
     assert found.fitting == len(fitting)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
     [

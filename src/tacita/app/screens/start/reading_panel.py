@@ -10,8 +10,9 @@ from tacita.app.controls.page_parts import make_choice_field, make_text_field
 from tacita.app.work.inputs import SheetQuestion
 from tacita.core.tables.read_options import ReadOptions
 
-AS_FOUND, COUNTS, AMOUNTS = "as the values suggest", "counts", "amounts"
-AS_WRITTEN, POINT, COMMA = "as the file suggests", "point: 1.5", "comma: 1,5"
+AS_FOUND = "as found"
+COUNTS, AMOUNTS = "counts", "amounts"
+POINT, COMMA = "point: 1.5", "comma: 1,5"
 
 
 class ReadingPanel:
@@ -40,7 +41,7 @@ class ReadingPanel:
             self._put_question(question)
         with self._fold, ui.element("div").classes("fields"):
             self._counts = make_choice_field("Integers are", [AS_FOUND, COUNTS, AMOUNTS], "reading-counts")
-            self._decimal = make_choice_field("Decimal sign", [AS_WRITTEN, POINT, COMMA], "reading-decimal")
+            self._decimal = make_choice_field("Decimal sign", [AS_FOUND, POINT, COMMA], "reading-decimal")
             self._value = make_text_field("Column of values", "found by its name", "reading-value")
             self._count = make_text_field("Column of respondents", "found by its name", "reading-count")
             self._by = make_text_field("Columns of codes", "such as region, size", "reading-by")
