@@ -53,14 +53,19 @@ class CellContributors:
 def roll_up_owners(records: Records, cube: Cube, rollup: Rollup, owners: Owners) -> CellContributors:
     """Return the contributors of every cell, totals included, from the merged records at the leaves.
 
-    Every record has an owner, so the leaf cells are those of the records.
+    Every record has an owner, so the leaf cells are those of the records. The microdata of all owners are
+    kept, or, of too many, of the largest in some cell; owners are numbered by their place among these.
     """
     leaves = owners.leaves
     sums = _Sums(*(rollup.add(column) for column in (leaves.count, leaves.weight, leaves.absolute)))
     at_joins = _Sums(*np.zeros((3, rollup.keys.size), dtype=np.int64))
     lists = leaves.largest.rolled_up(rollup, repeated=True)
     few = FEW if have_joins(cube.dimensions) else 1
+    everyone = records.fetch_row("SELECT count(*) FROM entries")[0] <= MOST_KNOWN
+    kept: list[Entries] = []
     for entries in _stream_entries(records, owners.weighted):
+        if everyone:
+            kept.append(entries)
         starts = find_runs(entries.who)
         sizes = np.diff(starts, append=entries.who.size)
         mixed = _find_mixed(entries, starts) if owners.negative else np.zeros(starts.size, dtype=bool)
@@ -76,8 +81,21 @@ def roll_up_owners(records: Records, cube: Cube, rollup: Rollup, owners: Owners)
         if entering:
             lists = _Candidates.concatenate(entering).enter(lists)
     _add_rolled_up(cube, rollup, at_joins, sums)
-    contributions = _build_contributions(
-        records, cube, rollup, owners.numbering, lists.with_copies(), sums.absolute
+    lists = lists.with_copies()
+    if not everyone:
+        kept = [_read_listed(records, lists)]
+    who, keys, own = (
+        np.concatenate([getattr(part, name) for part in kept]) for name in ("who", "keys", "own")
+    )
+    starts = find_runs(who)
+    ids, place = who[starts], np.repeat(np.arange(starts.size), np.diff(starts, append=who.size))
+    contributions = Contributions(
+        values=np.maximum(lists.sizes, 0),
+        who=np.where(lists.who >= 0, np.searchsorted(ids, lists.who), -1),
+        sums=sums.absolute,
+        names=_name_owners(records, owners.numbering, ids, everyone),
+        query=LeafShares(cube.dimensions, rollup.keys, place, keys, own),
+        beyond=Beyond.NOBODY if everyone else Beyond.ANYONE,
     )
     return CellContributors(sums.count, sums.weight, contributions)
 
@@ -204,40 +222,16 @@ class _Candidates:
         return lists.with_entries(self.cells, self.who, self.sizes, copies)
 
 
-def _build_contributions(
-    records: Records, cube: Cube, rollup: Rollup, owners: Numbering, lists: Largest, absolute: Units
-) -> Contributions:
-    """Return the largest contributions per cell, with the microdata of every contributor, or of the listed.
-
-    Owners are numbered by their place among these.
-    """
+def _read_listed(records: Records, lists: Largest) -> Entries:
+    """Return the merged microdata of the contributors who are among the largest of some cell."""
     import pyarrow as pa
 
-    everyone = records.fetch_row("SELECT count(*) FROM entries")[0] <= MOST_KNOWN
-    if everyone:
-        entries = records.fetch("SELECT id, key, own FROM entries ORDER BY id, key")
-        ids = np.unique(to_integers(entries, "id"))
-    else:
-        ids = np.unique(lists.who[lists.who >= 0])
-        records.connection.register("wanted", pa.table({"id": ids}))
-        entries = records.fetch(
-            "SELECT id, key, own FROM entries WHERE id IN (SELECT id FROM wanted) ORDER BY id, key"
-        )
-    shares = LeafShares(
-        dimensions=cube.dimensions,
-        cell_keys=rollup.keys,
-        who=np.searchsorted(ids, to_integers(entries, "id")),
-        keys=to_integers(entries, "key"),
-        own=to_integers(entries, "own"),
+    ids = np.unique(lists.who[lists.who >= 0])
+    records.connection.register("wanted", pa.table({"id": ids}))
+    answer = records.fetch(
+        "SELECT id, key, own FROM entries WHERE id IN (SELECT id FROM wanted) ORDER BY id, key"
     )
-    return Contributions(
-        values=np.maximum(lists.sizes, 0),
-        who=np.where(lists.who >= 0, np.searchsorted(ids, lists.who), -1),
-        sums=absolute,
-        names=_name_owners(records, owners, ids, everyone),
-        query=shares,
-        beyond=Beyond.NOBODY if everyone else Beyond.ANYONE,
-    )
+    return _to_entries([to_integers(answer, column) for column in ("id", "key", "own")])
 
 
 def _name_owners(records: Records, owners: Numbering, ids: Cells, everyone: bool) -> Sequence[str]:
