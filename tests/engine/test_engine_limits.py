@@ -71,6 +71,12 @@ def suppression(problem: Problem) -> Model:
     )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def compiled_kernels() -> None:
+    """Kernels are compiled once per machine, which takes longer than the limits of these tests."""
+    solve_model(suppression(EASY["network with kernels"]()))
+
+
 def check_protected(problem: Problem, solution: Solution) -> None:
     """The audit, which knows nothing of the engine, finds the pattern safe; loss and bound are in order."""
     hidden = solution.x > 0.5
