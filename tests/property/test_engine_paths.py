@@ -29,6 +29,8 @@ from tacita.engine.attack import flows, separation
 from tacita.engine.attack.cuts import Cutter
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.unlisted_insiders import UnlistedInsiders
+from tacita.engine.construction.construct import Construction
+from tacita.engine.construction.large_tables import LargeTable
 from tacita.engine.model import Model
 from tacita.engine.search import root, sifting, tree
 from tacita.engine.search import solve_model as solving
@@ -74,6 +76,8 @@ SIFTING = ((sifting, "MANY", 0), (solving, "MANY", 0), (sifting, "CHEAPEST", 1))
 LAZY = ((suppression, "FEW", -1),)
 LANES = ((separation, "FEW", 0),)
 EARLY_TREE = ((root, "PATIENCE", 0), (root, "PROGRESS", 1e9))
+CONSTRUCTED = ((solving, "LARGE", 0), (solving, "find_network", lambda presolved: None))
+ALONE = (*CONSTRUCTED, (solving, "TOO_LARGE", 0))
 AROUND = (*EARLY_TREE, (tree, "NEAR", -(10**6)))
 
 PATHS = {
@@ -85,6 +89,8 @@ PATHS = {
     "insiders when they fail, with flows": Path(LAZY + FLOWS, NETWORKS, (UnlistedInsiders, "find_failing")),
     "insiders when they fail, sifted": Path(LAZY + SIFTING, TABLE_KINDS, (UnlistedInsiders, "find_failing")),
     "lanes": Path(LANES + LAZY, TABLE_KINDS, (separation.Separation, "_find_blocked")),
+    "construction": Path(CONSTRUCTED, TABLE_KINDS, (Construction, "build")),
+    "construction, insiders when they fail": Path(CONSTRUCTED + LAZY, TABLE_KINDS, (LargeTable, "_complete")),
     "early tree": Path(EARLY_TREE, TABLE_KINDS, (scip, "branch_and_cut")),
     "small tree first": Path(AROUND, TABLE_KINDS, (scip, "branch_and_cut")),
 }
@@ -123,8 +129,25 @@ def test_every_path_leads_to_the_least_loss(path: Path, seed: int) -> None:
         assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.parametrize("lazy", [(), LAZY], ids=["all listed", "insiders when they fail"])
+@SOME
+@given(seed=SEEDS)
+def test_construction_alone_protects_and_bounds_the_least_loss(lazy: Moved, seed: int) -> None:
+    problem = problem_of(seed, TABLE_KINDS)
+    expected = least_loss(solve_explicit_model, Suppression().model(problem))
+    with moved_by(ALONE + lazy):
+        try:
+            found = solve_model(Suppression().model(problem))
+        except InfeasibleError:
+            assert expected == np.inf
+            return
+    assert found.bound <= expected * (1 + 1e-9) + 1e-6
+    assert found.loss >= expected * (1 - 1e-9) - 1e-6
+    assert_safe(problem, found.x)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["sifting", "flows", "small tree first"])
+@pytest.mark.parametrize("name", ["sifting", "flows", "construction", "small tree first"])
 @settings(max_examples=max(1, settings.default.max_examples // 10))
 @given(seed=SEEDS)
 def test_every_path_keeps_conditional_levels(name: str, seed: int) -> None:

@@ -272,6 +272,65 @@ class Session:
         return sum(max(count, 0) for count in counts)
 
 
+class SmallPrograms:
+    """One HiGHS instance for many small programs ``min cost x : rows x = 0, lower <= x <= upper``.
+
+    Each is solved by the dual simplex from the slack basis, which suits costs that are not negative.
+    """
+
+    def __init__(self) -> None:
+        import highspy
+
+        self._lp, self._by_columns = highspy.HighsLp, highspy.MatrixFormat.kColwise
+        self._integer, self._optimal = highspy.HighsVarType.kInteger, highspy.HighsModelStatus.kOptimal
+        self._highs = highspy.Highs()
+        for option, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("presolve", "off"),
+            ("solver", "simplex"),
+            ("simplex_strategy", DUAL_SIMPLEX),
+            ("mip_max_nodes", MOST_NODES),
+        ):
+            self._highs.setOptionValue(option, value)
+
+    def solve(
+        self,
+        cost: Floats,
+        bounds: tuple[Floats, Floats],
+        columns: tuple[NDArray[np.int32], NDArray[np.int32], Floats],
+        rows: int,
+        integer: bool = False,
+    ) -> Floats | None:
+        """Return HiGHS's optimal point of a program given by columns (starts, rows, entries), or None."""
+        program, zero = self._lp(), np.zeros(rows)
+        program.num_col_, program.num_row_ = cost.size, rows
+        program.col_cost_, (program.col_lower_, program.col_upper_) = cost, bounds
+        program.row_lower_, program.row_upper_ = zero, zero
+        matrix = program.a_matrix_
+        matrix.format_ = self._by_columns
+        matrix.start_, matrix.index_, matrix.value_ = columns
+        if integer:
+            program.integrality_ = [self._integer] * cost.size
+        self._highs.passModel(program)
+        return self._run()
+
+    def solve_again(self, cost: Floats) -> Floats | None:
+        """Return HiGHS's optimal point of the last program with other costs, or None."""
+        self._highs.changeColsCost(cost.size, np.arange(cost.size, dtype=np.int32), cost)
+        return self._run()
+
+    def read_duals(self) -> Floats:
+        """Return the dual values of the rows of HiGHS's last program."""
+        return np.array(self._highs.getSolution().row_dual)
+
+    def _run(self) -> Floats | None:
+        self._highs.run()
+        if self._highs.getModelStatus() != self._optimal:
+            return None
+        return np.array(self._highs.getSolution().col_value)
+
+
 @dataclass(frozen=True, eq=False)
 class MipResult:
     """How the search ended, the best point (empty where there is none), and a lower bound on every point."""

@@ -8,6 +8,7 @@ Rows that have been slack for many rounds are dropped; they are found again if t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -41,16 +42,24 @@ FIRST_PROPOSAL = 5
 class Root:
     """The relaxation with its added ``rows``, their last ``duals`` and the last ``point``.
 
-    Without ``fixing`` its value is no bound of the search: the model is a restriction of the real one.
+    Without ``fixing`` its value is no bound of the search: the model is a restriction of the real one. It may
+    begin with valid ``rows``.
     """
 
-    def __init__(self, search: ReleaseSearch, separation: Separation, fixing: bool = True) -> None:
+    def __init__(
+        self,
+        search: ReleaseSearch,
+        separation: Separation,
+        fixing: bool = True,
+        rows: Sequence[CutRow] = (),
+    ) -> None:
         model = search.model
         self.search, self.separation, self._fixing = search, separation, fixing
         self._program = GrowingRows(replace(model.relaxed(), lower=search.lower, upper=search.upper))
-        self.rows: list[CutRow] = []
-        self.duals = np.zeros(0)
-        self._idle = np.zeros(0, dtype=np.int64)
+        self._program.add(rows)
+        self.rows = list(rows)
+        self.duals = np.zeros(len(self.rows))
+        self._idle = np.zeros(len(self.rows), dtype=np.int64)
         self.point, self.value, self.reduced = np.zeros(0), -np.inf, np.zeros(0)
 
     def tighten(self, propose: Propose | None, patient: bool) -> None:

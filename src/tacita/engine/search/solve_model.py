@@ -19,8 +19,10 @@ from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
 from tacita.engine.attack.cuts import Cutter
+from tacita.engine.attack.flows import find_network
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.separation import Separation
+from tacita.engine.construction.large_tables import LargeTable
 from tacita.engine.model import Model
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.local_search import LocalSearch
@@ -29,6 +31,14 @@ from tacita.engine.search.root import Root
 from tacita.engine.search.sifting import MANY, sift
 from tacita.engine.search.tree import search_tree
 from tacita.solvers.linear_program import Solution
+from tacita.solvers.row_pool import CutRow
+
+LARGE = 2000
+"""Cells of the presolved table from which on a first release is constructed, unless it is a network."""
+TOO_LARGE = 12_000
+"""Cells from which on the relaxation of the whole table takes too long."""
+SHARE = 0.3
+"""Share of the time for improving a constructed release before the relaxation begins."""
 
 
 def solve_model(model: Model, run: Run | None = None, start: Floats | None = None) -> Solution:
@@ -55,6 +65,11 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
         if start is not None and separation.protects(start):
             search.offer(start)
     is_suppression = _is_suppression(presolved)
+    rows: list[CutRow] = []
+    if is_suppression and len(presolved) >= LARGE and find_network(presolved) is None:
+        rows = _construct(LargeTable(separation, search), search, len(presolved) < TOO_LARGE)
+        if len(presolved) >= TOO_LARGE and search.best is not None:
+            return search.make_solution()
     if is_suppression and int((search.upper > search.lower).sum()) > MANY:
         sift(separation, search)
         presolved = PresolvedTable.of(replace(model, upper=search.upper))
@@ -64,7 +79,7 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
             return search.make_solution()
         separation = _make_separation(presolved, search)
     propose = Proposals(separation, search) if is_suppression else None
-    root = Root(search, separation)
+    root = Root(search, separation, rows=rows)
     has_integers = bool(model.integer.any())
     root.tighten(propose, patient=not has_integers)
     if not has_integers:
@@ -73,6 +88,20 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
         improve = None if propose is None else LocalSearch(search, propose)
         search_tree(search, separation, root, propose, improve)
     return search.make_solution()
+
+
+def _construct(large: LargeTable, search: ReleaseSearch, goes_on: bool) -> list[CutRow]:
+    """Offer constructed patterns of a large table to the search and raise its bound; return valid rows.
+
+    If the search ``goes_on`` after that, most of the time is left for it.
+    """
+    run = search.run
+    if not large.construct():
+        return []
+    share = SHARE * run.remaining
+    rows = large.bound(run.seconds + share)
+    large.improve(run.seconds + share if goes_on else np.inf)
+    return rows
 
 
 def _make_separation(presolved: PresolvedTable, search: ReleaseSearch) -> Separation:

@@ -1,0 +1,220 @@
+"""A protected suppression pattern of a large table, built requirement by requirement and improved in places.
+
+Every requirement has a *witness*, a move through hidden cells that meets it, found in a neighbourhood of its
+cell (:mod:`.local_moves`).
+
+    build     from the smallest level to the largest: each requirement takes its cheapest move; what was
+              hidden for one is free for the next. Small levels need small cells, which serve large ones too.
+    renew     all witnesses anew, over hidden cells only, where cells that no witness uses yet have a price;
+              cells that none uses are published.
+    improve   for each hidden cell, the most expensive first: the witnesses that use it are given up, with all
+              cells that only they use, and found anew at the prices that result, if that costs less.
+
+The work of each is in proportion to the requirements, not to the cells.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita.core.errors import StoppedError
+from tacita.core.exact import Cells, Floats, Mask
+from tacita.core.run import Run
+from tacita.engine.attack.presolved import PresolvedTable
+from tacita.engine.attack.requirements import Requirements
+from tacita.engine.construction.local_moves import LocalMoves
+
+NEAR = 300
+"""Cells of any kind in the neighbourhoods of improvements."""
+MOST_USERS = 60
+"""Witnesses that use a cell up to which they are given up together."""
+REPORT_EVERY = 100
+"""Requirements or cells between two reports of progress."""
+
+
+class Construction:
+    """A suppression pattern over a presolved table, the witnesses of its requirements, and who uses what.
+
+    ``forced`` cells are hidden in any case; ``cost`` is infinite where a cell must be published.
+    """
+
+    def __init__(
+        self,
+        presolved: PresolvedTable,
+        requirements: Requirements,
+        cost: Floats,
+        forced: Mask,
+        integer: bool,
+        run: Run,
+    ) -> None:
+        self.presolved, self.requirements, self.run = presolved, requirements, run
+        self.cost, self.forced = cost, forced
+        self.hidden = forced.copy()
+        self.price = np.where(forced, 0.0, cost)
+        self.at = presolved.position[requirements.cell]
+        self._conditional = np.zeros(len(presolved), dtype=bool)
+        self._conditional[self.at[requirements.conditional & (self.at >= 0)]] = True
+        self._moves = LocalMoves(presolved, requirements, integer)
+        self.witnesses: dict[int, Cells] = {}
+        self._users: dict[int, set[int]] = {}
+
+    @property
+    def loss(self) -> float:
+        """The cost of all cells that the suppression pattern hides."""
+        return float(self.cost[self.hidden].sum())
+
+    def extend(self, requirements: Requirements) -> None:
+        """Take a longer list of requirements, which begins with those there are; the new have no witness."""
+        self.requirements = requirements
+        self.at = self.presolved.position[requirements.cell]
+        self._moves.extend(requirements)
+
+    def build(self) -> bool:
+        """Meet the requirements that have no witness yet; return whether all are met.
+
+        Raises
+        ------
+        StoppedError
+            The time is over before all are met.
+        """
+        # Cells outside the presolved table never move, and are never hidden.
+        numbers = np.flatnonzero(self.at >= 0)
+        waiting = numbers[np.argsort(self.requirements.level[numbers], kind="stable")].tolist()
+        total, done = len(waiting), 0
+        while waiting:
+            later: list[int] = []
+            for k in waiting:
+                if k in self.witnesses:
+                    continue
+                if not self._counts(k):
+                    later.append(k)
+                    continue
+                done += 1
+                self._report("first release", done, total)
+                found = self._moves.find(k, self.hidden, self.price)
+                if found is None:
+                    return False
+                self._hide(found)
+                self._keep(k, found)
+            # Conditional requirements count from the moment on that their cell is hidden.
+            waiting = [k for k in later if self._counts(k)]
+        return True
+
+    def renew(self) -> None:
+        """Find all witnesses anew over hidden cells, so that they share them, and publish what none uses."""
+        before = self.hidden.copy()
+        kept, prices = dict(self.witnesses), self.price.copy()
+        # What is published stays so, and hidden cells cost what they cost until a witness uses them.
+        self.price = np.where(before & ~self.forced, self.cost, np.where(before, 0.0, np.inf))
+        self.hidden, self.witnesses, self._users = self.forced.copy(), {}, {}
+        order = sorted(kept, key=lambda k: -self.requirements.level[k])
+        try:
+            for done, k in enumerate(order):
+                self._report("sharing", done, len(order))
+                found = self._moves.find(k, self.hidden, self.price, NEAR)
+                if found is None:
+                    found = kept[k]
+                self._hide(found)
+                self._keep(k, found)
+        except StoppedError:
+            self.hidden, self.price = before, prices
+            self.witnesses, self._users = {}, {}
+            for k, cells in kept.items():
+                self._keep(k, cells)
+            raise
+        self.price = np.where(self.hidden, 0.0, self.cost)
+
+    def improve(self, until: float = np.inf) -> float:
+        """Give up each hidden cell and what hangs on it, the most expensive first; return what was saved.
+
+        Ends early after ``until`` seconds of the run, or when it is over; the pattern protects at any time.
+        """
+        start = self.loss
+        cells = np.flatnonzero(self.hidden & ~self.forced)
+        order = cells[np.argsort(-self.cost[cells], kind="stable")].tolist()
+        for done, cell in enumerate(order):
+            if self.run.over or self.run.seconds > until:
+                break
+            self._report("improving", done, len(order), incumbent=True)
+            if self.hidden[cell]:
+                self._give_up(cell)
+        return start - self.loss
+
+    def _give_up(self, cell: int) -> None:
+        """Find the witnesses that use a cell anew, without what only they use; keep the cheaper pattern."""
+        users = [k for k in self._users.get(cell, ()) if not self._hangs_on(k, cell)]
+        if len(users) > MOST_USERS:
+            return
+        group = set(users)
+        old = {k: self.witnesses[k] for k in users}
+        freed = self._find_exclusive(group, cell)
+        budget = float(self.cost[freed].sum())
+        self._publish(freed)
+        # The cell itself stays published, or nothing would change.
+        self.price[cell] = np.inf
+        spent, new = 0.0, dict[int, Cells]()
+        hid = list[Cells]()
+        for k in sorted(users, key=lambda k: self.requirements.level[k]):
+            found = self._moves.find(k, self.hidden, self.price, NEAR)
+            if found is None:
+                spent = np.inf
+                break
+            fresh = found[~self.hidden[found]]
+            spent += float(self.cost[fresh].sum())
+            if spent >= budget or self._conditional[fresh].any():
+                spent = np.inf
+                break
+            self._hide(fresh)
+            hid.append(fresh)
+            new[k] = found
+        self.price[cell] = self.cost[cell]
+        if spent >= budget:
+            self._publish(np.concatenate([*hid, np.zeros(0, dtype=np.int64)]))
+            self._hide(freed)
+            return
+        for k, found in new.items():
+            self._drop(k, old[k])
+            self._keep(k, found)
+
+    def _find_exclusive(self, group: set[int], cell: int) -> Cells:
+        """Return the cell, and the hidden cells that only witnesses of a group of requirements use."""
+        found = {cell}
+        for k in group:
+            for other in self.witnesses[k].tolist():
+                if not self.forced[other] and self._users[other] <= group:
+                    found.add(other)
+        return np.array(sorted(found), dtype=np.int64)
+
+    def _hide(self, cells: Cells) -> None:
+        self.hidden[cells], self.price[cells] = True, 0.0
+
+    def _publish(self, cells: Cells) -> None:
+        self.hidden[cells], self.price[cells] = False, self.cost[cells]
+
+    def _keep(self, k: int, cells: Cells) -> None:
+        """Make the cells of a move the witness of requirement ``k``."""
+        self.witnesses[k] = cells
+        for cell in cells.tolist():
+            self._users.setdefault(cell, set()).add(k)
+
+    def _drop(self, k: int, cells: Cells) -> None:
+        """Forget the witness of requirement ``k``."""
+        for cell in cells.tolist():
+            self._users[cell].discard(k)
+
+    def _counts(self, k: int) -> bool:
+        """Return whether a requirement counts for the present suppression pattern."""
+        return not self.requirements.conditional[k] or bool(self.hidden[self.at[k]])
+
+    def _hangs_on(self, k: int, cell: int) -> bool:
+        """Return whether a requirement counts only while this cell is hidden."""
+        return bool(self.requirements.conditional[k]) and int(self.at[k]) == cell
+
+    def _report(self, phase: str, done: int, total: int, incumbent: bool = False) -> None:
+        """Report progress now and then; raise an error when the time is over and there is no release yet."""
+        if done % REPORT_EVERY == 0:
+            known = {"incumbent": self.loss} if incumbent else {}
+            self.run.report(phase, done, total, **known)
+        if not incumbent and self.run.over:
+            fault = "stopped before a first protected release was found"
+            raise StoppedError(fault, remedy="allow more time", options=["time_limit"])

@@ -1,0 +1,95 @@
+"""The engine on large tables: a protected pattern soon, a bound, and better patterns while there is time."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+
+from tacita.core.errors import SolverError, StoppedError
+from tacita.core.exact import Floats
+from tacita.engine.attack.separation import Separation
+from tacita.engine.construction.construct import Construction
+from tacita.engine.construction.dual_ascent import DualAscent
+from tacita.engine.search.incumbent import ReleaseSearch
+from tacita.solvers.network import Network
+from tacita.solvers.row_pool import CutRow
+
+WORTHWHILE = 1e-3
+"""Share of its loss that a pass over all hidden cells must save for another one to follow."""
+
+
+class LargeTable:
+    """Suppression patterns of one search, constructed and improved within neighbourhoods."""
+
+    def __init__(self, separation: Separation, search: ReleaseSearch) -> None:
+        self.separation, self.search = separation, search
+        presolved, model = separation.presolved, search.model
+        switch, table = presolved.switch, model.problem.table
+        self._cost = np.where(search.upper[switch] > 0, model.cost[switch], np.inf)
+        self._forced = model.lower[switch] > 0
+        integer = table.integer and Network.of(table.equations.matrix.tocsc()) is None
+        constant = model.loss(model.lower) - float(self._cost[self._forced].sum())
+        self._construction = Construction(
+            presolved,
+            separation.requirements,
+            self._cost,
+            self._forced,
+            integer,
+            search.run.translated(lambda loss: loss + constant),
+        )
+
+    def construct(self) -> bool:
+        """Offer a first protected pattern to the search; return whether there is one.
+
+        Raises
+        ------
+        StoppedError
+            The time was over before there was one.
+        """
+        return self._complete() and self._offer()
+
+    def improve(self, until: float) -> None:
+        """Offer better patterns to the search until passes save little, or so many seconds have passed."""
+        run = self.search.run
+        with suppress(StoppedError, SolverError):
+            self._construction.renew()
+            self._offer()
+            while not run.over and run.seconds < until:
+                saved = self._construction.improve(until)
+                if not self._complete() or not self._offer() or saved < WORTHWHILE * self.search.loss:
+                    break
+
+    def bound(self, until: float) -> list[CutRow]:
+        """Raise the bound of the search by dual ascent and fix variables; return valid rows for the root."""
+        search, switch = self.search, self.separation.presolved.switch
+        ascent = DualAscent(self.separation.presolved, self.separation.requirements, self._cost, self._forced)
+        with suppress(StoppedError, SolverError):
+            ascent.ascend(search.run, until)
+        value = search.model.constant + ascent.bound
+        search.raise_bound(value)
+        reduced = np.zeros(search.model.size)
+        reduced[switch] = np.where(np.isfinite(ascent.left), ascent.left, 0.0)
+        search.fix_by_reduced_cost(value, reduced)
+        return ascent.rows
+
+    def _complete(self) -> bool:
+        """Meet all requirements, also those of insiders who turn out to see through the pattern."""
+        while True:
+            if not self._construction.build():
+                return False
+            known = len(self.separation.requirements)
+            if self.separation.holds_against_insiders(self._read_point()):
+                return True
+            if len(self.separation.requirements) == known:
+                return False
+            self._construction.extend(self.separation.requirements)
+
+    def _offer(self) -> bool:
+        return self.search.offer(self._read_point())
+
+    def _read_point(self) -> Floats:
+        """Return the present pattern as a point of the model."""
+        x = self.search.model.lower.copy()
+        x[self.separation.presolved.switch[self._construction.hidden]] = 1.0
+        return x

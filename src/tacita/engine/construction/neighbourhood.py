@@ -1,0 +1,101 @@
+"""Neighbourhoods of cells in a presolved table, and the small linear programs over them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita.core.exact import Floats, Mask
+from tacita.engine.attack.presolved import PresolvedTable
+from tacita.engine.attack.requirements import Requirements
+from tacita.engine.construction.neighbourhood_kernels import (
+    Incidence,
+    Scratch,
+    SmallProgram,
+    gather,
+    gather_cheap,
+    peel,
+    state_program,
+)
+
+MOST = 50.0
+"""Levels that a single cell may move."""
+FAINT = 1e-6
+"""Cost of a hidden cell, in parts of the most expensive one: enough to keep moves short."""
+NARROW = 0.05
+"""A cell that can move by less than this share of a level costs as if it could move by this."""
+
+
+class Neighbourhoods:
+    """Gathers cells near a target, and states the program of its cheapest move over them."""
+
+    def __init__(self, presolved: PresolvedTable) -> None:
+        matrix, rows, model = presolved.matrix, presolved.rows, presolved.model
+        self.presolved = presolved
+        self._table = Incidence(
+            matrix.indptr.astype(np.int64),
+            matrix.indices.astype(np.int64),
+            matrix.data.astype(np.float64),
+            rows.indptr.astype(np.int64),
+            rows.indices.astype(np.int64),
+        )
+        cells, equations = np.zeros((2, len(presolved)), np.int64), np.zeros((3, rows.shape[0]), np.int64)
+        self._scratch = Scratch(
+            cell_seen=cells[0],
+            row_seen=equations[0],
+            row_number=equations[1],
+            row_count=equations[2],
+            position=np.full(len(presolved), -1),
+            cells=cells[1],
+            stamp=np.zeros(1, np.int64),
+        )
+        cost = model.cost[presolved.switch]
+        self._hop = float(np.median(cost[np.isfinite(cost)])) if cost.size else 1.0
+
+    def gather(self, target: int, allowed: Mask, most: int, found: int = 0) -> int:
+        """Gather the allowed cells nearest to a target, by equations; return how many there are now."""
+        return gather(self._table, self._scratch, target, allowed, most, found)
+
+    def gather_cheap(self, target: int, price: Floats, most: int, found: int = 0) -> int:
+        """Gather the cells that the cheapest paths from a target lead to; return how many there are now."""
+        return gather_cheap(self._table, self._scratch, target, price, self._hop, most, found)
+
+    def state(
+        self,
+        requirements: Requirements,
+        k: int,
+        direction: int,
+        length: float,
+        price: Floats,
+        found: int,
+        peeled: bool = True,
+    ) -> SmallProgram | None:
+        """Return the program of the cheapest move of a requirement's cell over the gathered cells.
+
+        None if the cell cannot move in it. Cells that cannot move are left out if ``peeled``. The list of
+        gathered cells is empty after this.
+        """
+        scratch, target = self._scratch, int(self.presolved.position[requirements.cell[k]])
+        gathered = scratch.cells[:found]
+        if peeled:
+            peel(self._table, scratch, found)
+        if scratch.position[target] < 0:
+            scratch.position[gathered] = -1
+            return None
+        up, down = self.presolved.find_room(int(requirements.attacker[k]))
+        faint = FAINT * max(float(price[gathered].max()), FAINT)
+        level = float(requirements.level[k])
+        return state_program(
+            self._table,
+            scratch,
+            found,
+            target,
+            direction,
+            length,
+            up,
+            down,
+            level,
+            MOST,
+            price,
+            faint,
+            NARROW,
+        )
