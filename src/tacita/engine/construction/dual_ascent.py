@@ -25,7 +25,7 @@ from tacita.engine.construction.neighbourhood_kernels import SmallProgram
 from tacita.solvers.highs import SmallPrograms
 from tacita.solvers.row_pool import CutRow
 
-FEW, MANY = 100, 1000
+FEW, MANY = 100, 4000
 """Open cells near a target over which the attacker's program is stated first, and once more."""
 SHARP = 1e-9
 """Coefficients below this are zero in exact arithmetic."""

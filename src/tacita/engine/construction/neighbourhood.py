@@ -8,8 +8,8 @@ from tacita.core.exact import Floats, Mask
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import Requirements
 from tacita.engine.construction.neighbourhood_kernels import (
+    Gathered,
     Incidence,
-    Scratch,
     SmallProgram,
     gather,
     gather_cheap,
@@ -39,7 +39,7 @@ class Neighbourhoods:
             rows.indices.astype(np.int64),
         )
         cells, equations = np.zeros((2, len(presolved)), np.int64), np.zeros((3, rows.shape[0]), np.int64)
-        self._scratch = Scratch(
+        self._scratch = Gathered(
             cell_seen=cells[0],
             row_seen=equations[0],
             row_number=equations[1],

@@ -22,8 +22,8 @@ class Incidence(NamedTuple):
     row_cell: Cells
 
 
-class Scratch(NamedTuple):
-    """Memory of the kernels: which cells and rows were seen with which ``stamp``, and lists to fill."""
+class Gathered(NamedTuple):
+    """The gathered cells, and memory of the kernels: which cells and rows were seen with which ``stamp``."""
 
     cell_seen: Cells
     row_seen: Cells
@@ -51,7 +51,7 @@ class SmallProgram(NamedTuple):
 
 
 @kernel
-def gather(table: Incidence, scratch: Scratch, target: int, allowed: Mask, most: int, found: int) -> int:
+def gather(table: Incidence, scratch: Gathered, target: int, allowed: Mask, most: int, found: int) -> int:
     """Add the allowed cells nearest to a target, by equations between them, to ``scratch.cells``.
 
     ``found`` cells are in the list already; up to ``most`` are looked at. Returns how many the list has now.
@@ -87,7 +87,7 @@ def gather(table: Incidence, scratch: Scratch, target: int, allowed: Mask, most:
 
 @kernel
 def gather_cheap(
-    table: Incidence, scratch: Scratch, target: int, price: Floats, hop: float, most: int, found: int
+    table: Incidence, scratch: Gathered, target: int, price: Floats, hop: float, most: int, found: int
 ) -> int:
     """Add the cells to ``scratch.cells`` that paths of least price lead to, from a target, up to ``most``.
 
@@ -121,7 +121,7 @@ def gather_cheap(
 
 
 @kernel
-def peel(table: Incidence, scratch: Scratch, found: int) -> None:
+def peel(table: Incidence, scratch: Gathered, found: int) -> None:
     """Remove gathered cells that are alone in an equation, repeatedly: their position becomes -1.
 
     Numbers the equations that are left in ``scratch.row_number`` where ``row_seen`` has the last stamp.
@@ -170,7 +170,7 @@ def peel(table: Incidence, scratch: Scratch, found: int) -> None:
 @kernel
 def state_program(
     table: Incidence,
-    scratch: Scratch,
+    scratch: Gathered,
     found: int,
     target: int,
     direction: int,

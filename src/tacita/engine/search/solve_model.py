@@ -22,7 +22,6 @@ from tacita.engine.attack.cuts import Cutter
 from tacita.engine.attack.flows import find_network
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.separation import Separation
-from tacita.engine.construction.large_tables import LargeTable
 from tacita.engine.model import Model
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.local_search import LocalSearch
@@ -67,7 +66,7 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
     is_suppression = _is_suppression(presolved)
     rows: list[CutRow] = []
     if is_suppression and len(presolved) >= LARGE and find_network(presolved) is None:
-        rows = _construct(LargeTable(separation, search), search, len(presolved) < TOO_LARGE)
+        rows = _construct(separation, search, goes_on=len(presolved) < TOO_LARGE)
         if len(presolved) >= TOO_LARGE and search.best is not None:
             return search.make_solution()
     if is_suppression and int((search.upper > search.lower).sum()) > MANY:
@@ -90,12 +89,15 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
     return search.make_solution()
 
 
-def _construct(large: LargeTable, search: ReleaseSearch, goes_on: bool) -> list[CutRow]:
+def _construct(separation: Separation, search: ReleaseSearch, goes_on: bool) -> list[CutRow]:
     """Offer constructed patterns of a large table to the search and raise its bound; return valid rows.
 
     If the search ``goes_on`` after that, most of the time is left for it.
     """
-    run = search.run
+    # Its kernels load the compiler.
+    from tacita.engine.construction.large_tables import LargeTable
+
+    large, run = LargeTable(separation, search), search.run
     if not large.construct():
         return []
     share = SHARE * run.remaining
