@@ -146,6 +146,26 @@ def test_construction_alone_protects_and_bounds_the_least_loss(lazy: Moved, seed
     assert_safe(problem, found.x)
 
 
+@SOME
+@given(seed=SEEDS)
+def test_construction_goes_on_from_a_start(seed: int) -> None:
+    problem = problem_of(seed, TABLE_KINDS)
+    try:
+        best = Suppression().protect(problem)
+    except InfeasibleError:
+        return
+    random = Random(seed)
+    some = np.array([random.random() < 0.5 for _ in range(len(problem.table))])
+    with moved_by(ALONE):
+        again = Suppression().protect(problem, start=best)
+        completed = Suppression().protect(problem, start=some)
+    assert again.outcome is not None
+    assert best.outcome is not None
+    assert again.outcome.loss == pytest.approx(best.outcome.loss)
+    assert audit(problem, again).safe
+    assert audit(problem, completed).safe
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["sifting", "flows", "construction", "small tree first"])
 @settings(max_examples=max(1, settings.default.max_examples // 10))

@@ -69,6 +69,19 @@ class Construction:
         self.at = self.presolved.position[requirements.cell]
         self._moves.extend(requirements)
 
+    def begin_with(self, hidden: Mask) -> None:
+        """Hide these cells from the beginning, until :meth:`publish_unused`."""
+        self._hide(np.flatnonzero(hidden))
+
+    def publish_unused(self) -> None:
+        """Publish the cells that no witness uses; conditional requirements on them no longer count."""
+        used = self.forced.copy()
+        for k, cells in self.witnesses.items():
+            used[cells] |= self._counts(k)
+        unused = np.flatnonzero(self.hidden & ~used)
+        if not self._conditional[unused].any():
+            self._publish(unused)
+
     def build(self) -> bool:
         """Meet the requirements that have no witness yet; return whether all are met.
 

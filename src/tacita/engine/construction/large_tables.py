@@ -39,15 +39,21 @@ class LargeTable:
             search.run.translated(lambda loss: loss + constant),
         )
 
-    def construct(self) -> bool:
-        """Offer a first protected pattern to the search; return whether there is one.
+    def construct(self, start: Floats | None = None) -> bool:
+        """Offer a first protected pattern to the search, from a start if given; return whether there is one.
 
         Raises
         ------
         StoppedError
             The time was over before there was one.
         """
-        return self._complete() and self._offer()
+        if start is not None:
+            hidden = start[self.separation.presolved.switch] > 0.5
+            self._construction.begin_with(hidden & np.isfinite(self._cost))
+        if not self._complete():
+            return False
+        self._construction.publish_unused()
+        return self._offer()
 
     def improve(self, until: float) -> None:
         """Offer better patterns to the search until passes save little, or so many seconds have passed."""

@@ -46,7 +46,7 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
     Parameters
     ----------
     start
-        A point to begin with; it is used if it protects.
+        A point to begin with; it is used if it protects. The pattern of a large table is completed.
 
     Raises
     ------
@@ -60,15 +60,15 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
     presolved = PresolvedTable.of(model)
     _fix_immovable(presolved, search)
     separation = _make_separation(presolved, search)
-    with suppress(StoppedError):
-        if start is not None and separation.protects(start):
-            search.offer(start)
-    is_suppression = _is_suppression(presolved)
-    rows: list[CutRow] = []
-    if is_suppression and len(presolved) >= LARGE and find_network(presolved) is None:
-        rows = _construct(separation, search, goes_on=len(presolved) < TOO_LARGE)
+    is_suppression, rows = _is_suppression(presolved), list[CutRow]()
+    if is_constructed(presolved):
+        rows = _construct(separation, search, start, goes_on=len(presolved) < TOO_LARGE)
         if len(presolved) >= TOO_LARGE and search.best is not None:
             return search.make_solution()
+    elif start is not None:
+        with suppress(StoppedError):
+            if separation.protects(start):
+                search.offer(start)
     if is_suppression and int((search.upper > search.lower).sum()) > MANY:
         sift(separation, search)
         presolved = PresolvedTable.of(replace(model, upper=search.upper))
@@ -89,7 +89,14 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
     return search.make_solution()
 
 
-def _construct(separation: Separation, search: ReleaseSearch, goes_on: bool) -> list[CutRow]:
+def is_constructed(presolved: PresolvedTable) -> bool:
+    """Return whether the engine begins with a constructed pattern: in large tables beyond networks."""
+    return len(presolved) >= LARGE and _is_suppression(presolved) and find_network(presolved) is None
+
+
+def _construct(
+    separation: Separation, search: ReleaseSearch, start: Floats | None, goes_on: bool
+) -> list[CutRow]:
     """Offer constructed patterns of a large table to the search and raise its bound; return valid rows.
 
     If the search ``goes_on`` after that, most of the time is left for it.
@@ -98,7 +105,7 @@ def _construct(separation: Separation, search: ReleaseSearch, goes_on: bool) -> 
     from tacita.engine.construction.large_tables import LargeTable
 
     large, run = LargeTable(separation, search), search.run
-    if not large.construct():
+    if not large.construct(start):
         return []
     share = SHARE * run.remaining
     rows = large.bound(run.seconds + share)

@@ -44,6 +44,7 @@ from tacita.engine.attack.requirements import (
 from tacita.engine.model import Affine, Model
 from tacita.engine.search.conflict import explain_infeasibility
 from tacita.engine.search.proposals import make_patterns
+from tacita.engine.search.solve_model import is_constructed
 from tacita.methods.measuring import find_inexact_cells
 from tacita.methods.method import check_words, option
 from tacita.methods.modelling.scaled_losses import solve_scaled
@@ -154,7 +155,7 @@ class Suppression:
         model = replace(model, cost=model.cost * draw_secret_factors(model.size, self.cost_noise, run.seed))
         if self.search != "optimal":
             return self._solve_by_heuristic(model, start, run)
-        first = None if start is None else complete_pattern(model, _read_pattern(problem, start), run)
+        first = None if start is None else _make_start(model, _read_pattern(problem, start), run)
         # Cells that conditional levels keep published may be why there is no protected pattern.
         hideable = np.maximum(model.upper, self._may_be_hidden(problem))
         solution = _solve(model, run, first, replace(model, upper=hideable))
@@ -263,6 +264,15 @@ class Suppression:
             (DOWN, level("conditional_lower")),
             (SLIDING, np.maximum(level("conditional_sliding"), share)),
         )
+
+
+def _make_start(model: Model, hidden: Mask, run: Run) -> Floats | None:
+    """Return a suppression pattern to begin with, as a point of the model: completed, unless the engine does
+    that by itself, as in large tables.
+    """
+    if is_constructed(PresolvedTable.of(model)):
+        return np.maximum(model.lower, np.where(hidden, model.upper, 0.0))
+    return complete_pattern(model, hidden, run)
 
 
 def complete_pattern(model: Model, hidden: Mask, run: Run, clean: bool = True) -> Floats | None:
