@@ -216,6 +216,8 @@ def test_what_waits_need_not_start(page: Page, tmp_path: Path) -> None:
     expect(page.get_by_test_id("run-1-cancel")).to_have_text("Cancel, keep the best so far")
     for number in (1, 2):
         page.get_by_test_id(f"run-{number}-remove").click()
+        # Before the page is left: what is not removed works on for as long as the server lives.
+        expect(page.get_by_test_id(f"run-{number}")).to_be_hidden(timeout=SOON)
     go(page, "result")
     expect(page.get_by_test_id("verdict-word")).to_have_text("– Cancelled")
     expect(page.get_by_test_id("verdict-said")).to_have_text("cancelled before it began")
