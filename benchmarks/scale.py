@@ -1,0 +1,203 @@
+"""Suppression of large tables: when there is a first safe release, how good it becomes, and what is proven.
+
+    python benchmarks/scale.py [CASE ...] [--limit 600] [--data ../shared] [--no-audit]
+
+Every case runs in a process of its own, so that its memory is its own. Libraries and compiled kernels are
+loaded before the clock starts; the clock counts CPU seconds of all threads. *First* is the time to the first
+protected release, *loss* what is hidden besides the sensitive cells, and *gap* the share of the full loss
+that is not proven to be needed. Every release is audited in full unless ``--no-audit`` is given.
+
+Cases from microdata are tabulated here; public ones come from the folder ``--data``, and are named and left
+out where their file is not there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import multiprocessing
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import tacita as tc
+from tacita import generate
+
+RULE = "p-percent(15)"
+
+
+@dataclass(frozen=True)
+class File:
+    """A JJ file below the data folder, packed or not."""
+
+    path: str
+
+    def problem(self, data: Path) -> tc.Problem | None:
+        """The problem of the file; None if it is not there."""
+        plain, packed = data / self.path, data / f"{self.path}.gz"
+        if plain.exists():
+            return _stated(plain)
+        if not packed.exists():
+            return None
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / plain.name
+            copy.write_bytes(gzip.decompress(packed.read_bytes()))
+            return _stated(copy)
+
+
+@dataclass(frozen=True)
+class Records:
+    """A table of generated microdata: as many records, by dimensions of so many codes and levels."""
+
+    records: int
+    dimensions: Mapping[str, tuple[int, int]]
+    attackers: str | None = "outsider"
+    rule: str = RULE
+
+    def problem(self, data: Path) -> tc.Problem:
+        """The problem against an outsider, or against everyone in the records."""
+        made = generate.microdata(self.records, self.dimensions, respondents=self.records)
+        table = tc.tabulate(
+            made.records, made.hierarchies, value="value", respondent="respondent", decimals=0
+        )
+        if self.attackers is None:
+            return tc.Problem(table, self.rule)
+        return tc.Problem(table, self.rule, attackers=self.attackers)
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A generated table with hierarchies."""
+
+    shape: tuple[int, ...]
+    sensitive: float
+    hierarchy: tuple[int, ...]
+
+    def problem(self, data: Path) -> tc.Problem:
+        """The problem against an outsider."""
+        return generate.problem(self.shape, "logn", sensitive=self.sensitive, hierarchy=self.hierarchy)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Where the table comes from, and the CPU seconds by which there must be a first release."""
+
+    source: File | Records | Generated
+    first: float
+
+
+CASES = {
+    "m5k_p": Case(File("cases/m5k_p/case.jj"), 10),
+    "industry x region x size": Case(
+        Records(72_000, {"region": (54, 3), "industry": (76, 3), "size": (3, 1)}), 60
+    ),
+    "m50k_p": Case(File("cases/m50k_p/case.jj"), 180),
+    "1,800 attackers": Case(
+        Records(1_800, {"region": (24, 3), "industry": (36, 3), "size": (3, 1)}, None), 40
+    ),
+    "300,000 cells": Case(Generated((90, 70, 30), 0.33, (3, 3, 2)), 900),
+    "1,000,000 cells": Case(Generated((1000, 800), 0.01, (3, 3)), 600),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one case gave."""
+
+    cells: int
+    sensitive: int
+    first: float | None
+    seconds: float
+    outcome: tc.Outcome | None
+    primary: float
+    gigabytes: float
+    verdict: str
+
+
+def _stated(path: Path) -> tc.Problem:
+    problem = tc.read_case(path)
+    assert isinstance(problem, tc.Problem)
+    return problem
+
+
+def measured(name: str, limit: float, data: Path, audited: bool) -> Result | None:
+    """One case, in this process; None without its file."""
+    problem = CASES[name].source.problem(data)
+    if problem is None:
+        return None
+    warm_up()
+    first: list[float] = []
+
+    def hear(event: tc.Event) -> None:
+        if event.incumbent is not None and not first:
+            first.append(time.process_time() - start)
+
+    start = time.process_time()
+    release = _attempt(lambda: tc.Suppression().protect(problem, tc.Run(time_limit=limit, listener=hear)))
+    seconds = time.process_time() - start
+    gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    verdict = "" if release is None or not audited else tc.audit(problem, release).verdict
+    return Result(
+        len(problem.table),
+        len(problem.levels),
+        first[0] if first else (seconds if release is not None else None),
+        seconds,
+        None if release is None else release.outcome,
+        float(problem.cost[problem.levels.sensitive].sum()),
+        gigabytes,
+        verdict,
+    )
+
+
+def _attempt(protect: Callable[[], tc.Release]) -> tc.Release | None:
+    try:
+        return protect()
+    except tc.StoppedError:
+        return None
+
+
+def warm_up() -> None:
+    """Load libraries and compiled kernels, by a small table that is taken for a large one."""
+    from tacita.engine.search import solve_model
+
+    before, solve_model.LARGE = solve_model.LARGE, 0
+    tc.Suppression().protect(generate.problem((4, 4, 4), "logn", sensitive=3))
+    solve_model.LARGE = before
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("case", nargs="*", help=f"default: all of {', '.join(CASES)}")
+    parser.add_argument("--limit", type=float, default=600.0, help="wall seconds per case")
+    parser.add_argument("--data", type=Path, default=Path("../shared"), help="folder of the public tables")
+    parser.add_argument("--no-audit", action="store_true", help="leave out the audits")
+    options = parser.parse_args()
+    print(
+        f"{'case':26s} {'cells':>9s} {'sensitive':>9s} {'first s':>8s} {'must':>5s} {'CPU s':>7s} "
+        f"{'others hidden':>14s} {'gap':>6s} {'GB':>5s}  verdict"
+    )
+    for name in options.case or CASES:
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+            found = process.submit(measured, name, options.limit, options.data, not options.no_audit).result()
+        if found is None:
+            print(f"{name:26s} left out: no file below {options.data}")
+            continue
+        first = "-" if found.first is None else f"{found.first:.1f}"
+        outcome = found.outcome
+        others = "-" if outcome is None else f"{outcome.loss - found.primary:,.0f}"
+        gap = "-" if outcome is None else f"{outcome.gap:.1%}"
+        print(
+            f"{name:26s} {found.cells:9,d} {found.sensitive:9,d} {first:>8s} {CASES[name].first:5.0f} "
+            f"{found.seconds:7.1f} {others:>14s} {gap:>6s} {found.gigabytes:5.2f}  {found.verdict}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
