@@ -14,7 +14,7 @@ from scipy.optimize import linprog, minimize
 from scipy.sparse import csr_array
 
 from tacita import generate
-from tacita.core.errors import InfeasibleError, InputError, StoppedError
+from tacita.core.errors import InfeasibleError, InputError, SolverError, StoppedError
 from tacita.core.exact import UNBOUNDED
 from tacita.core.run import Run
 from tacita.methods.adjustment.convex.convex_program import ConvexProgram
@@ -79,6 +79,9 @@ def answers(task: AdjustmentTask) -> dict[str, AdjustmentSolution | None]:
         except InputError:
             # The equations are no network; some cells weigh nothing.
             assert formulation in ("flow", "newton")
+        except SolverError:
+            # Newton's method does not always converge, and says so; by default another one takes over.
+            assert formulation == "newton"
     return found
 
 
