@@ -53,7 +53,9 @@ class LargeTable:
         if not self._complete():
             return False
         self._construction.publish_unused()
-        return self._offer()
+        found = self._offer()
+        self.search.report_progress("first release", 1, 1)
+        return found
 
     def improve(self, until: float) -> None:
         """Offer better patterns to the search until passes save little, or so many seconds have passed."""
