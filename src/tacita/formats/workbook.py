@@ -208,7 +208,7 @@ def _find_companions(
     path: str | os.PathLike[str], book: CalamineWorkbook, names: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the names of the crosstabs and notes that come with a release of ours in a workbook. Its name
-    alone says little: the columns tell a release.
+    alone says little: the columns show a release.
     """
     released = [
         name

@@ -62,10 +62,10 @@ def roll_up_owners(records: Records, cube: Cube, rollup: Rollup, owners: Owners)
     lists = leaves.largest.rolled_up(rollup, repeated=True)
     few = FEW if have_joins(cube.dimensions) else 1
     everyone = records.fetch_row("SELECT count(*) FROM entries")[0] <= MOST_KNOWN
-    kept: list[Entries] = []
+    kept: list[tuple[Cells, Cells, Units]] = []
     for entries in _stream_entries(records, owners.weighted):
         if everyone:
-            kept.append(entries)
+            kept.append((entries.who, entries.keys, entries.own))
         starts = find_runs(entries.who)
         sizes = np.diff(starts, append=entries.who.size)
         mixed = _find_mixed(entries, starts) if owners.negative else np.zeros(starts.size, dtype=bool)
@@ -84,9 +84,7 @@ def roll_up_owners(records: Records, cube: Cube, rollup: Rollup, owners: Owners)
     lists = lists.with_copies()
     if not everyone:
         kept = [_read_listed(records, lists)]
-    who, keys, own = (
-        np.concatenate([getattr(part, name) for part in kept]) for name in ("who", "keys", "own")
-    )
+    who, keys, own = (np.concatenate(column) for column in zip(*kept, strict=True))
     starts = find_runs(who)
     ids, place = who[starts], np.repeat(np.arange(starts.size), np.diff(starts, append=who.size))
     contributions = Contributions(
@@ -222,8 +220,8 @@ class _Candidates:
         return lists.with_entries(self.cells, self.who, self.sizes, copies)
 
 
-def _read_listed(records: Records, lists: Largest) -> Entries:
-    """Return the merged microdata of the contributors who are among the largest of some cell."""
+def _read_listed(records: Records, lists: Largest) -> tuple[Cells, Cells, Units]:
+    """Return owners, keys and amounts of the contributors who are among the largest of some cell."""
     import pyarrow as pa
 
     ids = np.unique(lists.who[lists.who >= 0])
@@ -231,7 +229,7 @@ def _read_listed(records: Records, lists: Largest) -> Entries:
     answer = records.fetch(
         "SELECT id, key, own FROM entries WHERE id IN (SELECT id FROM wanted) ORDER BY id, key"
     )
-    return _to_entries([to_integers(answer, column) for column in ("id", "key", "own")])
+    return to_integers(answer, "id"), to_integers(answer, "key"), to_integers(answer, "own")
 
 
 def _name_owners(records: Records, owners: Numbering, ids: Cells, everyone: bool) -> Sequence[str]:

@@ -8,7 +8,7 @@ cell (:mod:`.local_moves`).
     renew     all witnesses anew, over hidden cells only, where cells that no witness uses yet have a price;
               cells that none uses are published.
     improve   for each hidden cell, the most expensive first: the witnesses that use it are given up, with all
-              cells that only they use, and found anew at the prices that result, if that costs less.
+              cells that only they use, and found anew at the costs that result, if that is cheaper.
 
 The work of each is in proportion to the requirements, not to the cells.
 """
@@ -74,13 +74,11 @@ class Construction:
         self._hide(np.flatnonzero(hidden))
 
     def publish_unused(self) -> None:
-        """Publish the cells that no witness uses; conditional requirements on them no longer count."""
+        """Publish the cells that no witness uses; what requires something of its own uses itself."""
         used = self.forced.copy()
         for k, cells in self.witnesses.items():
             used[cells] |= self._counts(k)
-        unused = np.flatnonzero(self.hidden & ~used)
-        if not self._conditional[unused].any():
-            self._publish(unused)
+        self._publish(np.flatnonzero(self.hidden & ~used))
 
     def build(self) -> bool:
         """Meet the requirements that have no witness yet; return whether all are met.
@@ -116,7 +114,7 @@ class Construction:
     def renew(self) -> None:
         """Find all witnesses anew over hidden cells, so that they share them, and publish what none uses."""
         before = self.hidden.copy()
-        kept, prices = dict(self.witnesses), self.price.copy()
+        kept, before_price = dict(self.witnesses), self.price.copy()
         # What is published stays so, and hidden cells cost what they cost until a witness uses them.
         self.price = np.where(before & ~self.forced, self.cost, np.where(before, 0.0, np.inf))
         self.hidden, self.witnesses, self._users = self.forced.copy(), {}, {}
@@ -130,7 +128,7 @@ class Construction:
                 self._hide(found)
                 self._keep(k, found)
         except StoppedError:
-            self.hidden, self.price = before, prices
+            self.hidden, self.price = before, before_price
             self.witnesses, self._users = {}, {}
             for k, cells in kept.items():
                 self._keep(k, cells)

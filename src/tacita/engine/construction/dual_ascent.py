@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacita.attackers.insider_list import list_ranges
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
 from tacita.engine.attack.attacks import TOLERANCE
@@ -102,8 +103,7 @@ class DualAscent:
         """Return the cells and values of ``c = s e_p + M' g`` that are not zero."""
         matrix = self.presolved.rows
         lengths = np.diff(matrix.indptr)[rows]
-        starts = matrix.indptr[rows].astype(np.int64)
-        entries = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths - starts, lengths)
+        entries = list_ranges(matrix.indptr[rows].astype(np.int64), lengths)
         cells = matrix.indices[entries].astype(np.int64)
         np.add.at(self._c, cells, matrix.data[entries] * np.repeat(duals, lengths))
         self._c[target] += direction
@@ -125,8 +125,7 @@ class DualAscent:
         if missing <= SLIGHT:
             return False
         cells, a = cells[shut], np.minimum(a[shut] / missing, 1.0)
-        cells, a = cells[a > SHARP], a[a > SHARP]
-        can = np.isfinite(self.left[cells])
+        can = (a > 0.0) & np.isfinite(self.left[cells])
         cells, a = cells[can], a[can]
         if not cells.size:
             return False

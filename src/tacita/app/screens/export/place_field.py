@@ -55,7 +55,7 @@ class PlaceField:
 
     @property
     def ready(self) -> bool:
-        """Whether the page Export can write to the chosen path, as far as can be told before."""
+        """Whether the page Export can write to the chosen path, as far as is known before."""
         try:
             return bool(self.path)
         except (InputError, OSError):

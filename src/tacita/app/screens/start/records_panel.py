@@ -155,7 +155,7 @@ class RecordsPanel:
         )
 
     def _keep(self) -> None:
-        """Keep what is filled in for a reload of the page; what cannot be meant is told when it is used."""
+        """Keep what is filled in for a reload of the page; mistakes are reported when it is used."""
         try:
             self._records = replace(self._records, choice=self._choice)
         except InputError:
