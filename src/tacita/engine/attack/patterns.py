@@ -13,8 +13,8 @@ from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
 from tacita.engine.attack.attacks import WIDE, Attacks
 from tacita.engine.attack.presolved import PresolvedTable, WindowsAtPoint
-from tacita.engine.attack.requirements import DOWN, SLIDING, UP, Requirements
-from tacita.engine.attack.routing import Routing
+from tacita.engine.attack.requirements import Requirements
+from tacita.engine.attack.routing import Routing, meet_by_moves
 from tacita.engine.attack.support import Support
 
 MOST_WORK = 5_000_000
@@ -129,20 +129,11 @@ class PresolvedPatterns:
         return found
 
     def _route(self, routing: Routing, k: int, cost: Floats) -> Cells | None:
-        """Return the cells of the cheapest move found that meets a requirement, or None.
-
-        A sliding requirement is tried fully upwards first, then fully downwards, then with a part each.
-        """
-        sign = int(self.requirements.sign[k])
-        if sign != SLIDING:
-            move = routing.route(k, sign, 1.0, cost, self.run)
-            return None if move is None else move.cells
-        for share in (1.0, 0.0, 0.5, 0.75, 0.25):
-            lengths = [(sign, length) for sign, length in ((UP, share), (DOWN, 1.0 - share)) if length]
-            moves = [routing.route(k, sign, length, cost, self.run) for sign, length in lengths]
-            if all(move is not None for move in moves):
-                return np.unique(np.concatenate([move.cells for move in moves if move is not None]))
-        return None
+        """Return the cells of the cheapest move found that meets a requirement, or None."""
+        return meet_by_moves(
+            int(self.requirements.sign[k]),
+            lambda direction, length: routing.route(k, direction, length, cost, self.run),
+        )
 
     def _is_conditional_on(self, k: int, cell: int) -> bool:
         """Return whether a requirement counts only while the cell is in the suppression pattern."""

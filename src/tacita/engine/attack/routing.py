@@ -14,6 +14,7 @@ witnesses are stored: while one fits the windows of a new point, no program has 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,7 @@ from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
 from tacita.engine.attack.presolved import PresolvedTable, WindowsAtPoint
-from tacita.engine.attack.requirements import ALWAYS, Requirements
+from tacita.engine.attack.requirements import ALWAYS, DOWN, SLIDING, UP, Requirements
 from tacita.engine.attack.support import NOWHERE, Support, SupportComponent
 from tacita.solvers.highs import Ended, Session
 from tacita.solvers.linear_program import LinearProgram
@@ -46,6 +47,22 @@ class RoutedMove:
 
     cells: Cells
     change: Floats
+
+
+def meet_by_moves(sign: int, route: Callable[[int, float], RoutedMove | None]) -> Cells | None:
+    """Return the cells of moves that meet a requirement of this sign, or None; ``route(direction, length)``
+    finds one of so many levels.
+
+    A sliding requirement is tried fully upwards first, then fully downwards, then with a part each.
+    """
+    if sign != SLIDING:
+        move = route(sign, 1.0)
+        return None if move is None else move.cells
+    for share in (1.0, 0.0, 0.5, 0.75, 0.25):
+        moves = [route(side, length) for side, length in ((UP, share), (DOWN, 1.0 - share)) if length]
+        if all(move is not None for move in moves):
+            return np.unique(np.concatenate([move.cells for move in moves if move is not None]))
+    return None
 
 
 class Routing:

@@ -20,9 +20,9 @@ import numpy as np
 from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import Requirements
 from tacita.engine.construction.local_moves import LocalMoves
+from tacita.engine.construction.neighbourhood import Neighbourhoods
 
 NEAR = 300
 """Cells of any kind in the neighbourhoods of improvements."""
@@ -40,21 +40,22 @@ class Construction:
 
     def __init__(
         self,
-        presolved: PresolvedTable,
+        neighbourhoods: Neighbourhoods,
         requirements: Requirements,
         cost: Floats,
         forced: Mask,
         integer: bool,
         run: Run,
     ) -> None:
-        self.presolved, self.requirements, self.run = presolved, requirements, run
+        self.presolved = presolved = neighbourhoods.presolved
+        self.requirements, self.run = requirements, run
         self.cost, self.forced = cost, forced
         self.hidden = forced.copy()
         self.price = np.where(forced, 0.0, cost)
         self.at = presolved.position[requirements.cell]
         self._conditional = np.zeros(len(presolved), dtype=bool)
         self._conditional[self.at[requirements.conditional & (self.at >= 0)]] = True
-        self._moves = LocalMoves(presolved, requirements, integer)
+        self._moves = LocalMoves(neighbourhoods, requirements, integer)
         self.witnesses: dict[int, Cells] = {}
         self._users: dict[int, set[int]] = {}
 
@@ -65,9 +66,8 @@ class Construction:
 
     def extend(self, requirements: Requirements) -> None:
         """Take a longer list of requirements, which begins with those there are; the new have no witness."""
-        self.requirements = requirements
+        self.requirements = self._moves.requirements = requirements
         self.at = self.presolved.position[requirements.cell]
-        self._moves.extend(requirements)
 
     def begin_with(self, hidden: Mask) -> None:
         """Hide these cells from the beginning, until :meth:`publish_unused`."""

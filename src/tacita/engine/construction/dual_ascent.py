@@ -19,7 +19,6 @@ from tacita.attackers.insider_list import list_ranges
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
 from tacita.engine.attack.attacks import TOLERANCE
-from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import SLIDING, Requirements
 from tacita.engine.construction.neighbourhood import Neighbourhoods
 from tacita.engine.construction.neighbourhood_kernels import SmallProgram
@@ -44,15 +43,15 @@ class DualAscent:
     """
 
     def __init__(
-        self, presolved: PresolvedTable, requirements: Requirements, cost: Floats, forced: Mask
+        self, neighbourhoods: Neighbourhoods, requirements: Requirements, cost: Floats, forced: Mask
     ) -> None:
-        self.presolved, self.requirements = presolved, requirements
+        self._neighbourhoods, self.requirements = neighbourhoods, requirements
+        self.presolved = presolved = neighbourhoods.presolved
         self.left = np.where(forced, 0.0, cost)
         self.bound = 0.0
         self.rows: list[CutRow] = []
         self._open = self.left <= 0.0
         self._at = presolved.position[requirements.cell]
-        self._neighbourhoods = Neighbourhoods(presolved)
         self._programs = SmallPrograms()
         self._c = np.zeros(len(presolved))
 

@@ -11,6 +11,7 @@ from tacita.core.exact import Floats
 from tacita.engine.attack.separation import Separation
 from tacita.engine.construction.construct import Construction
 from tacita.engine.construction.dual_ascent import DualAscent
+from tacita.engine.construction.neighbourhood import Neighbourhoods
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.solvers.network import Network
 from tacita.solvers.row_pool import CutRow
@@ -28,10 +29,11 @@ class LargeTable:
         switch, table = presolved.switch, model.problem.table
         self._cost = np.where(search.upper[switch] > 0, model.cost[switch], np.inf)
         self._forced = model.lower[switch] > 0
+        self._neighbourhoods = Neighbourhoods(presolved)
         integer = table.integer and Network.of(table.equations.matrix.tocsc()) is None
         constant = model.loss(model.lower) - float(self._cost[self._forced].sum())
         self._construction = Construction(
-            presolved,
+            self._neighbourhoods,
             separation.requirements,
             self._cost,
             self._forced,
@@ -71,7 +73,7 @@ class LargeTable:
     def bound(self, until: float) -> list[CutRow]:
         """Raise the bound of the search by dual ascent and fix variables; return valid rows for the root."""
         search, switch = self.search, self.separation.presolved.switch
-        ascent = DualAscent(self.separation.presolved, self.separation.requirements, self._cost, self._forced)
+        ascent = DualAscent(self._neighbourhoods, self.separation.requirements, self._cost, self._forced)
         with suppress(StoppedError, SolverError):
             ascent.ascend(search.run, until)
         value = search.model.constant + ascent.bound

@@ -14,9 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask
-from tacita.engine.attack.presolved import PresolvedTable
-from tacita.engine.attack.requirements import DOWN, SLIDING, UP, Requirements
-from tacita.engine.attack.routing import CARRIED, RoutedMove
+from tacita.engine.attack.requirements import Requirements
+from tacita.engine.attack.routing import CARRIED, RoutedMove, meet_by_moves
 from tacita.engine.construction.neighbourhood import FAINT, NARROW, Neighbourhoods
 from tacita.engine.construction.neighbourhood_kernels import SmallProgram
 from tacita.solvers.highs import SmallPrograms
@@ -37,16 +36,11 @@ class LocalMoves:
     ``integer``: cells move by multiples of ``unit``, as in tables of counts beyond networks.
     """
 
-    def __init__(self, presolved: PresolvedTable, requirements: Requirements, integer: bool) -> None:
-        self.presolved, self.requirements = presolved, requirements
-        self.neighbourhoods = Neighbourhoods(presolved)
-        self.at = presolved.position[requirements.cell].tolist()
+    def __init__(self, neighbourhoods: Neighbourhoods, requirements: Requirements, integer: bool) -> None:
+        self.neighbourhoods, self.requirements = neighbourhoods, requirements
+        self.presolved = presolved = neighbourhoods.presolved
         self._unit = float(presolved.model.problem.table.unit) if integer else 0.0
         self._programs = SmallPrograms()
-
-    def extend(self, requirements: Requirements) -> None:
-        """Take a longer list of requirements, which begins with those there are."""
-        self.requirements, self.at = requirements, self.presolved.position[requirements.cell].tolist()
 
     def find(self, k: int, hidden: Mask, price: Floats, near: int | None = None) -> Cells | None:
         """Return the cells of the cheapest move found that meets requirement ``k``, or None without one.
@@ -63,28 +57,19 @@ class LocalMoves:
         )
 
     def _meet(self, k: int, price: Floats, hidden: Mask, cheap: int) -> Cells | None:
-        """Return the cells of moves that meet a requirement within one neighbourhood, or None.
-
-        A sliding requirement is tried fully upwards first, then fully downwards, then with a part each.
-        """
-        sign = int(self.requirements.sign[k])
-        if sign != SLIDING:
-            move = self._route(k, sign, 1.0, price, hidden, cheap)
-            return None if move is None else move.cells
-        for share in (1.0, 0.0, 0.5, 0.75, 0.25):
-            lengths = [(sign, length) for sign, length in ((UP, share), (DOWN, 1.0 - share)) if length]
-            moves = [self._route(k, sign, length, price, hidden, cheap) for sign, length in lengths]
-            if all(move is not None for move in moves):
-                return np.unique(np.concatenate([move.cells for move in moves if move is not None]))
-        return None
+        """Return the cells of moves that meet a requirement within one neighbourhood, or None."""
+        return meet_by_moves(
+            int(self.requirements.sign[k]),
+            lambda direction, length: self._route(k, direction, length, price, hidden, cheap),
+        )
 
     def _route(
         self, k: int, direction: int, length: float, price: Floats, hidden: Mask, cheap: int
     ) -> RoutedMove | None:
         """Return the cheapest move of a requirement's cell by ``length`` levels over one neighbourhood."""
-        near = self.neighbourhoods
-        found = near.gather_cheap(self.at[k], price, cheap) if cheap else 0
-        found = near.gather(self.at[k], hidden, HIDDEN, found)
+        near, target = self.neighbourhoods, int(self.presolved.position[self.requirements.cell[k]])
+        found = near.gather_cheap(target, price, cheap) if cheap else 0
+        found = near.gather(target, hidden, HIDDEN, found)
         program = near.state(self.requirements, k, direction, length, price, found)
         if program is None:
             return None
