@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from tacita.core.errors import TacitaWarning as TacitaWarning
     from tacita.core.errors import UndeclaredSumsError as UndeclaredSumsError
     from tacita.core.errors import UnsafeError as UnsafeError
+    from tacita.core.errors import WorkersError as WorkersError
     from tacita.core.hierarchy import Hierarchy as Hierarchy
     from tacita.core.levels import Levels as Levels
     from tacita.core.levels import Reason as Reason
@@ -131,6 +132,7 @@ _HOMES = {
         "TacitaWarning",
         "UndeclaredSumsError",
         "UnsafeError",
+        "WorkersError",
     ),
     "tacita.core.hierarchy": ("Hierarchy",),
     "tacita.formats.table_write": ("write_table",),

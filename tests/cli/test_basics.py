@@ -169,7 +169,7 @@ def test_second_ctrl_c_gives_up() -> None:
 def test_effort_reaches_the_run() -> None:
     run = carry_out(lambda run: run, Effort(seed=7, workers=2), time_limit=5.0)
     assert (run.seed, run.time_limit) == (7, 5.0)
-    assert carry_out(lambda run: list(run.map(lambda x: x * x, [1, 2, 3])), Effort(workers=2)) == [1, 4, 9]
+    assert carry_out(lambda run: list(run.map(lambda x, _: x * x, [1, 2, 3])), Effort(workers=2)) == [1, 4, 9]
 
 
 def test_progress_tells_incumbent_bound_and_gap() -> None:

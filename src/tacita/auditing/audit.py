@@ -239,11 +239,7 @@ def audit(problem: Problem, release: Release | Sequence[Release], run: Run | Non
     equations = problem.table.equations
     blocks = make_blocks(equations, peel(equations, low < high), np.zeros(len(equations), dtype=np.int64))
     plan = AuditPlan(problem, list(blocks), low, high)
-    tasks = plan.make_tasks(run)
-    results = []
-    for own in run.map(audit_block, tasks):
-        results.append(own)
-        run.report("audit", len(results), len(tasks))
+    results = list(run.map(audit_block, plan.make_tasks(), phase="audit"))
     answers, moves = plan.combine(results)
     programs = sum(own.programs for own in results)
     result = Audit(problem, newest, answers, moves, programs, run.seconds, tuple(earlier))

@@ -16,14 +16,15 @@ from tacita.attackers.insider_list import list_ranges
 from tacita.auditing.block_tasks import OUTSIDER, BlockResult, BlockTask, BlockVerdicts
 from tacita.auditing.examiner import Examiner
 from tacita.core.exact import Cells, Mask, Units
+from tacita.core.run import Run
 
 FEW_INSIDERS = 5
 """For more insiders than these short proofs are searched for first."""
 
 
-def audit_block(task: BlockTask) -> BlockResult:
+def audit_block(task: BlockTask, run: Run) -> BlockResult:
     """Return the audit's verdicts on all attackers' targets in a block, with the moves that prove them."""
-    examiner = Examiner(task)
+    examiner = Examiner(task, run)
     examiner.judge_all(OUTSIDER, task.common)
     people = np.unique(np.concatenate([task.insiders.who, task.insiders.own_who]))
     if people.size:
@@ -106,7 +107,7 @@ class _BlockInsiders:
         target_low, target_high = self._find_joint_bounds(mine & ~spared)
         tight = np.unique(insiders.columns[mine])
         for t in np.flatnonzero(times > 1).tolist():
-            if self.task.run.over:
+            if examiner.run.over:
                 break
             p = int(common.columns[t])
             own_low, own_high = low.copy(), high.copy()

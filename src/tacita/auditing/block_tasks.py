@@ -21,7 +21,6 @@ from tacita.auditing.exact_moves import Move
 from tacita.auditing.region import Block
 from tacita.core.attacker import Insider
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Units
-from tacita.core.run import Run
 from tacita.problem.problem import Problem
 
 BELOW_UPPER, BELOW_LOWER, BELOW_SLIDING, EXACT, FRACTIONAL, UNPROVEN = 1, 2, 4, 8, 16, 32
@@ -90,7 +89,7 @@ class InsiderKnowledge:
 
 @dataclass(frozen=True, eq=False)
 class BlockTask:
-    """A block with its bounds, the outsider's targets, the insiders, and the effort allowed."""
+    """A block with its bounds, the outsider's targets and the insiders."""
 
     block: Block
     low: Units
@@ -98,7 +97,6 @@ class BlockTask:
     common: Targets
     insiders: InsiderKnowledge
     integer: bool
-    run: Run
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +154,7 @@ class AuditPlan:
             self.block_of[block.cells] = g
             self.column_of[block.cells] = np.arange(block.cells.size)
 
-    def make_tasks(self, run: Run) -> list[BlockTask]:
+    def make_tasks(self) -> list[BlockTask]:
         """Return the tasks of the audit, one per block of the region that has targets."""
         common = self.problem.against_everyone()
         order, edges = self._sort_by_block(common.cells)
@@ -167,7 +165,7 @@ class AuditPlan:
             targets = self._make_targets(common.cells[at], levels[:, at])
             if targets.columns.size or insiders.own_who.size:
                 low, high = self.low[block.cells], self.high[block.cells]
-                tasks.append(BlockTask(block, low, high, targets, insiders, self.problem.table.integer, run))
+                tasks.append(BlockTask(block, low, high, targets, insiders, self.problem.table.integer))
         return tasks
 
     def _sort_by_block(self, cells: Cells) -> tuple[Cells, Cells]:

@@ -152,15 +152,14 @@ def _find_ends(
     """Return the ends of the deduced interval of each requested cell; other entries are bounds."""
     least, most = low.astype(np.float64), high.astype(np.float64)
     questions = [
-        ExtremeQuestion(block, low[block.cells], high[block.cells], integer, columns, run)
+        ExtremeQuestion(block, low[block.cells], high[block.cells], integer, columns)
         for block in make_blocks(equations, low < high, rhs)
         if (columns := np.flatnonzero(requested[block.cells])).size
     ]
-    answers = zip(questions, run.map(find_extremes, questions), strict=True)
-    for done, (question, (down, up)) in enumerate(answers, start=1):
+    answers = run.map(find_extremes, questions, phase="intervals")
+    for question, (down, up) in zip(questions, answers, strict=True):
         own = question.block.cells[question.columns]
         least[own], most[own] = down, up
-        run.report("intervals", done, len(questions))
     return least, most
 
 

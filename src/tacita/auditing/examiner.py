@@ -31,6 +31,7 @@ from tacita.auditing.joint_moves import MANY, WORTHWHILE, find_joint_move, is_fl
 from tacita.auditing.region import to_columns
 from tacita.auditing.short_moves import ShortMoves
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units, to_floats
+from tacita.core.run import Run
 from tacita.solvers.highs import Answer, Ended, Session
 from tacita.solvers.linear_program import LinearProgram
 
@@ -57,8 +58,8 @@ class Examiner:
     growing pool of moves. ``low`` and ``high`` are the bounds of the current attacker.
     """
 
-    def __init__(self, task: BlockTask) -> None:
-        self.task = task
+    def __init__(self, task: BlockTask, run: Run) -> None:
+        self.task, self.run = task, run
         self.low, self.high = task.low.copy(), task.high.copy()
         self.scale = _choose_scale(task)
         self.pool = MovePool(task.block.cells.size, _find_watched(task), task.integer)
@@ -77,12 +78,11 @@ class Examiner:
         proven = np.flatnonzero((proof.bits == 0) & (targets.sliding <= targets.upper + targets.lower))
         for levels, by, sign in proofs:
             for t in proven[levels[proven] > 0].tolist():
-                if self.task.run.over:
+                if self.run.over:
                     return
                 p, level = int(targets.columns[t]), int(levels[t])
-                run, matrix = self.task.run, self.task.block.matrix
-                point = self.short_moves.find(p, sign, level, self.low, self.high, run, nearby=True)
-                exact = None if point is None else snap(matrix, self.low, self.high, point)
+                point = self.short_moves.find(p, sign, level, self.low, self.high, self.run, nearby=True)
+                exact = None if point is None else snap(self.task.block.matrix, self.low, self.high, point)
                 if exact is None or (self.task.integer and exact[1] > 1):
                     continue
                 if sign * int(exact[0][p]) >= level * exact[1]:
@@ -157,7 +157,7 @@ class Examiner:
                     targets.columns[left],
                     self._floats(levels[left]),
                     sign,
-                    self.task.run,
+                    self.run,
                 )
                 exact = None if point is None else snap(matrix, self.low, self.high, point * self.scale)
                 if exact is None or (self.task.integer and exact[1] > 1):
@@ -217,10 +217,10 @@ class Examiner:
         """Add a move of few cells that proves a level to the audit's pool, if there is one; return whether
         only fractional ones exist where cells are counts.
         """
-        if self.task.run.over:
+        if self.run.over:
             return False
         self.result.programs += 1
-        point = self.short_moves.find(p, sign, level, self.low, self.high, self.task.run)
+        point = self.short_moves.find(p, sign, level, self.low, self.high, self.run)
         if point is None:
             return False
         matrix = self.task.block.matrix
@@ -286,7 +286,7 @@ class Examiner:
     def _solve_integer(self, low: Units, high: Units, p: int, sign: int) -> tuple[Ended, Units | None]:
         """Return how the audit's integer program for the furthest move ended, and the move or None."""
         self.result.programs += 1
-        answer = Session(self._make_program(low, high).in_integers()).find_extreme(p, sign, self.task.run)
+        answer = Session(self._make_program(low, high).in_integers()).find_extreme(p, sign, self.run)
         if answer.status is not Ended.OPTIMAL:
             return answer.status, None
         exact = snap(self.task.block.matrix, self.low, self.high, answer.point)
@@ -294,10 +294,10 @@ class Examiner:
 
     def _solve_extreme(self, p: int, sign: int) -> Answer:
         """Return the furthest move of target ``p`` by the audit's linear program, if time is left."""
-        if self.task.run.over:
+        if self.run.over:
             return Answer(Ended.STOPPED, float("nan"), np.empty(0))
         self.result.programs += 1
-        return self.session.find_extreme(p, sign, self.task.run)
+        return self.session.find_extreme(p, sign, self.run)
 
     def _maximise_capped(self, p: int, sign: int, cap: int) -> Answer:
         """Return the furthest move of target ``p`` up to ``cap`` steps, by the audit's linear program."""

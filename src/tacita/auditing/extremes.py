@@ -32,21 +32,20 @@ FAR = 1e6
 
 @dataclass(frozen=True, eq=False)
 class ExtremeQuestion:
-    """A block with its integer bounds, the requested variables, and the effort allowed."""
+    """A block with its integer bounds and the requested variables."""
 
     block: Block
     low: Units
     high: Units
     integer: bool
     columns: Cells
-    run: Run
 
 
-def find_extremes(question: ExtremeQuestion) -> tuple[Floats, Floats]:
+def find_extremes(question: ExtremeQuestion, run: Run) -> tuple[Floats, Floats]:
     """Return the ends of the interval that an attacker can deduce for each requested cell of a block; NaN
     where the time ran out, infinite where there is no bound.
     """
-    search, columns = _ExtremeSearch(question), question.columns.tolist()
+    search, columns = _ExtremeSearch(question, run), question.columns.tolist()
     # All maxima first: their vertices attain most minima (often zero), which then need no program.
     high = np.array([search.find(column, 1) for column in columns])
     low = np.array([search.find(column, -1) for column in columns])
@@ -56,8 +55,8 @@ def find_extremes(question: ExtremeQuestion) -> tuple[Floats, Floats]:
 class _ExtremeSearch:
     """The extremes of one block; ``least`` and ``most`` are those of the points found so far."""
 
-    def __init__(self, question: ExtremeQuestion) -> None:
-        self.question = question
+    def __init__(self, question: ExtremeQuestion, run: Run) -> None:
+        self.question, self.run = question, run
         self.low, self.high = exact.to_floats(question.low, 0), exact.to_floats(question.high, 0)
         largest = max(float(np.abs(b[np.isfinite(b)]).max(initial=0.0)) for b in (self.low, self.high))
         self.scale = 1.0 if question.integer else 10.0 ** max(0.0, np.ceil(np.log10(max(1.0, largest))) - 7.0)
@@ -95,9 +94,9 @@ class _ExtremeSearch:
 
     def _solve(self, column: int, sign: int) -> Answer:
         """Return the solver's answer for an end of an interval, if time is left, and record its point."""
-        if self.question.run.over:
+        if self.run.over:
             return Answer(Ended.STOPPED, float("nan"), np.empty(0))
-        answer = self.session.find_extreme(column, sign, self.question.run)
+        answer = self.session.find_extreme(column, sign, self.run)
         if answer.status is Ended.INFEASIBLE:
             raise ReleaseError(
                 "no table satisfies the equations and all that is published: the release contradicts itself "
@@ -114,7 +113,7 @@ class _ExtremeSearch:
     def _solve_integer(self, column: int, sign: int) -> float:
         """Return an end of a deduced interval where cells are counts, by an integer program."""
         program = LinearProgram.of_equations(self.matrix, self.low, self.high, self.rhs).in_integers()
-        answer = Session(program).find_extreme(column, sign, self.question.run)
+        answer = Session(program).find_extreme(column, sign, self.run)
         if answer.status is Ended.OPTIMAL:
             self._record(np.rint(answer.point))
             return float(np.rint(answer.value))

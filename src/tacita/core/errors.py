@@ -20,6 +20,7 @@
     ├── CertificateError           a certificate is corrupted, truncated, forged or of another case
     ├── SolverError                a solver ended in a state that proves nothing
     ├── StoppedError               time or patience ended before there was anything to keep
+    ├── WorkersError               the workers of an executor ended before their work was done
     └── InfeasibleError            no release of the chosen kind protects the table
 
     TacitaWarning                  an input or an option may be a mistake
@@ -184,6 +185,10 @@ TOO_FAR_APART = (
 
 class StoppedError(TacitaError):
     """Time or patience ended before there was anything to keep."""
+
+
+class WorkersError(TacitaError):
+    """The processes or machines of an executor ended, or were lost, before their work was done."""
 
 
 class InfeasibleError(TacitaError):

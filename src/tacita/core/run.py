@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from tacita.core.outcome import compute_gap
+from tacita.core.parallel_map import ParallelMap, map_in_turn, shares_memory
 
 LOG = logging.getLogger("tacita")
 LOG.addHandler(logging.NullHandler())
@@ -66,10 +67,6 @@ class InThisThread(Executor):
             future.set_exception(error)
         return future
 
-    def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], **_: Any) -> Iterator[Any]:
-        """Return results as they are asked for, so that progress is seen and a cancel is heard between."""
-        return (fn(*arguments) for arguments in zip(*iterables, strict=False))
-
 
 class Switch:
     """A switch that is off until it is thrown, and remembers when that was."""
@@ -95,7 +92,8 @@ class Run:
         For every random number that readers must not know: it is a secret like the values. Drawn from the
         system unless given; whoever gives it again gets the same release.
     executor
-        Any :class:`concurrent.futures.Executor`: threads, processes, a Dask client's. Default: this thread.
+        Any :class:`concurrent.futures.Executor`: threads, processes, a Dask client's
+        ``client.get_executor()``. Default: this thread.
     listener
         Called with an :class:`Event` now and then, from the thread that runs.
     search
@@ -188,9 +186,61 @@ class Run:
 
         return replace(self, listener=report)
 
-    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Return the function's results for the items, in order, computed by the run's executor."""
-        return self.executor.map(function, items)
+    def alone(self) -> Run:
+        """Return the run for a part of the work: the same limits, seeds and cancel, but no workers and no
+        listener.
+        """
+        return replace(self, executor=InThisThread(), listener=None)
+
+    def map(
+        self,
+        function: Callable[[T, Run], R],
+        items: Iterable[T],
+        *,
+        phase: str = "",
+        local: bool = False,
+    ) -> Iterator[R]:
+        """Return ``function(item, run)`` for each of some independent items, in their order, computed by the
+        run's executor.
+
+        Results do not depend on the executor or on the number of its workers, as long as the time suffices.
+        An error of the function is raised in its place in the order. Results of whatever the workers have
+        begun are stored while the caller is busy with earlier ones.
+
+        Parameters
+        ----------
+        function
+            A function of a module, or a :func:`functools.partial` of one, that takes an item and the run that
+            holds for it: with this run's seeds, the time that is left, no workers and no listener.
+            Where no time is left it returns at once what it has. Arguments that all items share belong into
+            the partial, ``run.map(partial(improve_region, table), regions)``: whatever their size, each
+            worker gets and reads them once, and keeps them for later maps with equal ones. Workers may be
+            threads, so the function must not change them.
+        items
+            What differs: sent to one worker each, so the smaller the better. Workers end at about the same
+            time if the largest come first.
+        phase
+            Reported with the numbers of results that have arrived, in any order, and of all items.
+        local
+            The function uses what is only in this process, such as a solver's session: threads share the
+            items, with other executors this thread computes all of them.
+
+        Raises
+        ------
+        WorkersError
+            All workers have ended. One of several on a cluster may end: others repeat what it was given.
+
+        Notes
+        -----
+        When the time limit passes, results may arrive for another second. What has not arrived then, or when
+        the run is cancelled, is computed here without time. Threads hear a cancel; processes and machines end
+        the items that they have begun, at the latest at the time limit, and nobody waits for them.
+        """
+        listed = list(items)
+        here = len(listed) < 2 or isinstance(self.executor, InThisThread)
+        if here or (local and not shares_memory(self.executor)):
+            return map_in_turn(function, listed, self, phase)
+        return iter(ParallelMap(function, listed, self, phase))
 
 
 def _start_elsewhere(time_limit: float | None, seed: int, search: int) -> Run:

@@ -8,13 +8,12 @@ and requirements that a candidate fails join the list.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 
 import numpy as np
 
 from tacita.core.exact import Cells, Floats
-from tacita.core.run import InThisThread, Run
+from tacita.core.run import Run
 from tacita.engine.attack.attacks import WIDE, Attacks, BlockedRequirement, find_support
 from tacita.engine.attack.cuts import VIOLATION, Cutter, drop_known_rows
 from tacita.engine.attack.flows import FlowAttacks, find_network
@@ -146,12 +145,8 @@ class Separation:
             return
         shares = [which[lane :: len(lanes)].tolist() for lane in range(len(lanes))]
 
-        def attack(lane: int) -> list[BlockedRequirement]:
-            return lanes[lane].find_blocked(shares[lane], self.run, most, enough)
+        def attack(lane: int, run: Run) -> list[BlockedRequirement]:
+            return lanes[lane].find_blocked(shares[lane], run, most, enough)
 
-        results: Iterable[list[BlockedRequirement]] = map(attack, range(len(lanes)))
-        # Sessions live in this process: threads can share the work, other executors cannot.
-        if isinstance(self.run.executor, ThreadPoolExecutor | InThisThread):
-            results = self.run.map(attack, range(len(lanes)))
-        for found in results:
+        for found in self.run.map(attack, range(len(lanes)), local=True):
             yield from found
