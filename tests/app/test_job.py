@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from tacita.app.controls.runs import describe_solution
 from tacita.app.work.job import MOST_EVENTS, Job, State
 from tacita.app.work.open_case import open_case
 from tacita.core.errors import InputError, SolverError, StoppedError
@@ -132,6 +133,20 @@ def test_a_search_whose_time_ends_says_so_and_one_that_ends_by_itself_says_nothi
     done.carry_out()
     done.cancel()
     assert done.cut_short == ""
+
+
+def test_a_search_that_the_gap_ends_was_not_cut_short_and_says_what_is_proven() -> None:
+    cube = open_case(generated((6, 6, 6), "logn", sensitive=8), "cube")
+    near = Job(1, cube, "suppression", {}, gap=0.3)
+    near.carry_out()
+    assert near.state is State.SAFE
+    assert near.cut_short == ""
+    outcome = near.release and near.release.outcome
+    assert outcome is not None
+    assert near.latest is not None
+    assert outcome.status is Status.WITHIN_GAP
+    assert describe_solution(outcome) == f"within the gap asked for; optimality gap {outcome.gap:.2%}"
+    assert any("within the gap asked for" in line for line in near.log)
 
 
 def test_what_is_cancelled_while_it_waits_is_over_at_once_and_never_starts() -> None:

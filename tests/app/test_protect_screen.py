@@ -31,11 +31,11 @@ def field(page: ui.element, name: str) -> ui.input:
 def test_the_form_begins_as_the_last_run_had_it_and_nothing_fails_on_the_way(
     workspace: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
-    workspace.start("rounding", {"base": 12}, time_limit=7.5, seed=3)
+    workspace.start("rounding", {"base": 12}, time_limit=7.5, gap=0.05, seed=3)
     with ui.element() as page:
         ProtectScreen(workspace)
-    shown = {name: field(page, name).value for name in ("time-limit", "seed", "option-base")}
-    assert shown == {"time-limit": "7.5", "seed": "3", "option-base": "12"}
+    shown = {name: field(page, name).value for name in ("time-limit", "gap", "seed", "option-base")}
+    assert shown == {"time-limit": "7.5", "gap": "5%", "seed": "3", "option-base": "12"}
     assert [record.getMessage() for record in caplog.records] == []
 
 

@@ -36,6 +36,7 @@ method = "unbiased-rounding"
 options = { base = 3, protected = false }
 seed = 11
 time_limit = 30.0
+gap = "5%"
 must_publish = [{ region = "S", size = "b" }]
 [output]
 folder = "results"
@@ -72,7 +73,8 @@ def test_what_was_opened_is_saved_without_a_word_lost(tmp_path: Path) -> None:
     assert after.rules.rule == before.rules.rule
     assert {str(cell) for cell in after.rules.exempt} == {str(cell) for cell in before.rules.exempt}
     assert {str(mark) for mark in after.rules.sensitive} == {str(mark) for mark in before.rules.sensitive}
-    for name in ("method", "options", "seed", "time_limit"):
+    assert after.protect.gap == 0.05
+    for name in ("method", "options", "seed", "time_limit", "gap"):
         assert getattr(after.protect, name) == getattr(before.protect, name)
     assert open_case_at(tmp_path / "two").decisions == case.decisions
 

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from tacita import __version__
+from tacita import __version__, generate
 from tacita.cli import app, main
 from tacita.cli.effort import Effort, carry_out
 from tacita.core.run import Event, Run
+from tacita.formats.table_write import write_table
 from tacita.methods import method_names
 from tacita.report.measures import describe_progress
 
@@ -167,9 +168,29 @@ def test_second_ctrl_c_gives_up() -> None:
 
 
 def test_effort_reaches_the_run() -> None:
-    run = carry_out(lambda run: run, Effort(seed=7, workers=2), time_limit=5.0)
-    assert (run.seed, run.time_limit) == (7, 5.0)
+    run = carry_out(lambda run: run, Effort(seed=7, workers=2), time_limit=5.0, gap="5%")
+    assert (run.seed, run.time_limit, run.gap) == (7, 5.0, 0.05)
     assert carry_out(lambda run: list(run.map(lambda x, _: x * x, [1, 2, 3])), Effort(workers=2)) == [1, 4, 9]
+
+
+def test_a_gap_is_read_from_the_command_line_or_else_from_the_project(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problem = generate.problem((4, 4, 4), "logn", sensitive=8)
+    write_table(problem.table, tmp_path / "cube.csv", problem)
+    (tmp_path / "project.toml").write_text('[table]\nfile = "cube.csv"\n[protect]\ngap = "20%"\n')
+    found = {}
+    for gap in ((), ("--gap", "0.05"), ("--gap", "0")):
+        assert main(["protect", str(tmp_path), *gap, "--json"]) == 0
+        found[gap] = json.loads(capsys.readouterr().out)
+    assert [said["status"] for said in found.values()] == [*["within the gap asked for"] * 2, "optimal"]
+    near, nearer, best = found.values()
+    assert near["gap"] <= 0.2
+    assert nearer["gap"] <= 0.05
+    assert near["bound"] <= nearer["bound"] <= best["loss"] <= nearer["loss"]
+    assert problem.cost.sum() > best["loss"]
+    assert main(["protect", str(tmp_path), "--gap", "7"]) == 1
+    assert "gap: '7' is no share from 0 to below 1: write 0.05 or 5%" in capsys.readouterr().err
 
 
 def test_progress_tells_incumbent_bound_and_gap() -> None:

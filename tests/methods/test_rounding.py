@@ -16,7 +16,7 @@ import tacita as tc
 from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.outcome import Status
 from tacita.core.release import Mark
-from tacita.core.run import Event
+from tacita.core.run import Event, Run
 from tacita.methods.rounding.rounding import Rounding
 
 SHAPES = ((4,), (2, 3), (3, 2), (2, 2, 2))
@@ -325,7 +325,7 @@ def test_bounds_of_what_is_not_proven(options: dict, best: float) -> None:
     problem = asked([[1, 1], [1, 1]], {"more": np.full(9, -1.0)})
     method = Rounding(base=5, **options)
     task = method._make_task(problem, np.ones(9, dtype=bool), method.steps)
-    outcome = task.make_outcome(problem.table.units // 5 * 5 + 5, False, np.inf, 0.0)
+    outcome = task.make_outcome(problem.table.units // 5 * 5 + 5, False, np.inf, Run())
     assert outcome.bound == pytest.approx(min(best, outcome.loss))
     assert outcome.bound <= best + 1e-9
 

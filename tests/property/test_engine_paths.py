@@ -354,7 +354,7 @@ def test_a_witness_counts_only_while_its_own_cell_may_move_so_far() -> None:
 class Cancelling:
     """Hidden rows that no point keeps; the run is cancelled while the last of some candidates is judged."""
 
-    in_doubt = False
+    in_doubt, closed = False, False
 
     def __init__(self, run: Run, last: int) -> None:
         self.run, self.left = run, last

@@ -34,7 +34,7 @@ class Pairs:
     """One of any two variables is 1."""
 
     def __init__(self, proposal: Floats | None = None) -> None:
-        self.in_doubt, self.best, self.proposal = False, np.inf, proposal
+        self.in_doubt, self.closed, self.best, self.proposal = False, False, np.inf, proposal
 
     def rows(self, x: Floats) -> list[CutRow]:
         pairs = ((i, j) for j in range(ODD) for i in range(j) if x[i] + x[j] < 1 - 1e-6)

@@ -111,6 +111,8 @@ def test_without_a_rule_it_is_a_table(tmp_path: Path) -> None:
     [
         ('[attackers]\nkinds = ["respondent"]', r"line 4: attackers.kinds: 'respondent' \(did you mean"),
         ("[protect]\ntime_limit = 0", "line 4: protect.time_limit: 0.0"),
+        ("[protect]\ngap = 1", "line 4: protect.gap: '1.0' is no share from 0 to below 1"),
+        ('[protect]\ngap = "five"', "line 4: protect.gap: 'five' is no share from 0 to below 1"),
         ('[output]\nformats = ["doc"]', "line 4: output.formats: 'doc'"),
         ("[rules]\nprotection = -1", "line 4: rules.protection: -1.0 percent"),
         ('[hierarchies]\nnuts = { lead = "." }', "line 4: hierarchies.nuts.*: give either file or codes"),

@@ -13,7 +13,7 @@ import typer
 
 from tacita.cli.case_options import Case, CaseFlags, parse_pair, pose_problem
 from tacita.cli.console import make_console, print_json, print_notes
-from tacita.cli.effort import Effort, carry_out
+from tacita.cli.effort import SearchEffort, carry_out
 from tacita.cli.protect import run_audit, specify_protection
 from tacita.cli.release_options import ReleaseOptions, load_release
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
@@ -38,7 +38,7 @@ class Candidate:
     """What is compared: a release from a file, or the one that a method finds."""
 
     name: str
-    effort: Effort
+    effort: SearchEffort
     file: Path | None = None
     release: Release | None = None
     method: Method | None = None
@@ -50,7 +50,7 @@ def run_compare_command(
     output: Output,
     flags: CaseFlags,
     release_options: ReleaseOptions,
-    effort: Effort,
+    effort: SearchEffort,
     releases: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -75,8 +75,8 @@ def run_compare_command(
 ) -> int:
     """Set releases of a table side by side, files and what methods find: is each one safe, what does it lose?
 
-    The time limit is for each method; audits have none. Exit code 0 if every release is proven safe, 2 if
-    one is not, 1 if a method failed or there is no release. Internal: distances tell of true values.
+    Time limit and gap are for each method; audits have none. Exit code 0 if every release is proven safe, 2
+    if one is not, 1 if a method failed or there is no release. Internal: distances tell of true values.
     """
     specification = flags.specify(case)
     by_methods = [_make_candidate(text, specification, effort) for text in method or ()]
@@ -103,7 +103,7 @@ def run_compare_command(
 
 
 def _make_candidate(
-    text: str, specification: Specification, effort: Effort, flag: str = "--method"
+    text: str, specification: Specification, effort: SearchEffort, flag: str = "--method"
 ) -> Candidate:
     """Return the method of ``--method rounding:base=5``, with what a project specifies of it besides."""
     from tacita.methods import make_method
@@ -112,10 +112,11 @@ def _make_candidate(
     if not (name := name.strip()):
         raise InputError(f"{flag} {text}: the name of a method is missing", remedy=f"write {WRITTEN}")
     given = _parse_options(options, f"{flag} {text}")
-    wanted = specify_protection(specification, name, given, effort.time_limit, effort.seed).protect
+    wanted = specify_protection(specification, name, given, effort).protect
     method = make_method(name, wanted.options)
     chosen = {option: getattr(method, option) for option in wanted.options}
-    effort = replace(effort, time_limit=wanted.time_limit, seed=wanted.seed)
+    gap = None if wanted.gap is None else str(wanted.gap)
+    effort = replace(effort, time_limit=wanted.time_limit, seed=wanted.seed, gap=gap)
     return Candidate(describe_method(name, chosen), effort, method=method, options=chosen)
 
 
@@ -167,7 +168,9 @@ def _get_release(problem: Problem, candidate: Candidate) -> Release:
     if method is None:
         assert candidate.release is not None
         return candidate.release
-    return carry_out(lambda run: method.protect(problem, run), effort, time_limit=effort.time_limit)
+    return carry_out(
+        lambda run: method.protect(problem, run), effort, time_limit=effort.time_limit, gap=effort.gap
+    )
 
 
 def _list_verdicts(rows: list[ComparisonRow]) -> list[bool]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from tacita.cli.console import make_error_console, print_notes
+from tacita.core.outcome import read_gap
 from tacita.core.run import Event, InThisThread, Run, draw_seed
 from tacita.report.measures import describe_progress
 from tacita.storage.signals import ENDING
@@ -46,14 +47,34 @@ class Effort:
     workers: Annotated[int, typer.Option(min=1, help="Threads for independent parts of the work.")] = 1
 
 
-def carry_out(work: Callable[[Run], T], effort: Effort, *, time_limit: float | None = None) -> T:
-    """Return the result of ``work``, run in a thread with the command's time limit, progress and Ctrl-C."""
+@dataclass(frozen=True)
+class SearchEffort(Effort):
+    """Options of verbs that search for a release."""
+
+    gap: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Stop when the loss is proven within this share of the smallest: 0.05, or 5%. Default: 0.",
+        ),
+    ] = None
+
+
+def carry_out(
+    work: Callable[[Run], T],
+    effort: Effort,
+    *,
+    time_limit: float | None = None,
+    gap: float | str | None = None,
+) -> T:
+    """Return the result of ``work``, run in a thread with the command's limits, progress and Ctrl-C."""
     with ExitStack() as stack:
         progress = stack.enter_context(_make_progress())
         executor: Executor = ThreadPoolExecutor(effort.workers) if effort.workers > 1 else InThisThread()
         stack.callback(executor.shutdown, wait=False, cancel_futures=True)
         seed = draw_seed() if effort.seed is None else effort.seed
-        run = Run(time_limit, seed, executor, listener=_Listener(progress)).begin()
+        listener = _Listener(progress)
+        run = Run(time_limit, seed, executor, listener=listener, gap=read_gap(gap or 0.0)).begin()
         stack.enter_context(_stop_on_signals(run))
         return _run_in_thread(work, run)
 

@@ -20,7 +20,7 @@ from tacita.cli.console import (
     print_notes,
     print_warnings,
 )
-from tacita.cli.effort import Effort, carry_out
+from tacita.cli.effort import Effort, SearchEffort, carry_out
 from tacita.cli.flags import add_flags
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.core.errors import InfeasibleError, InputError, TacitaError
@@ -51,7 +51,7 @@ class ProtectCommand(TyperCommand):
 def run_protect_command(
     output: Output,
     flags: CaseFlags,
-    effort: Effort,
+    effort: SearchEffort,
     case: Annotated[
         Path | None,
         typer.Argument(
@@ -99,7 +99,7 @@ def run_protect_command(
     if case is None:
         raise InputError("which case? Name its file: tacita protect CASE --method NAME --out DIR")
     specification = specify_protection(
-        flags.specify(case), method, parse_pairs(option or (), "--option"), effort.time_limit, effort.seed
+        flags.specify(case), method, parse_pairs(option or (), "--option"), effort
     )
     wanted, folder = specification.protect, to or _find_folder(case, specification)
     effort = replace(effort, time_limit=wanted.time_limit, seed=wanted.seed)
@@ -118,7 +118,10 @@ def run_protect_command(
     try:
         carry_out(lambda run: refuse_breached(problem, run), effort)
         release = carry_out(
-            lambda run: chosen.protect(problem, run, **begin), effort, time_limit=effort.time_limit
+            lambda run: chosen.protect(problem, run, **begin),
+            effort,
+            time_limit=wanted.time_limit,
+            gap=wanted.gap,
         )
     except TacitaError as error:
         answer["status"] = (Status.INFEASIBLE if isinstance(error, InfeasibleError) else Status.FAILED).value
@@ -148,13 +151,12 @@ def specify_protection(
     specification: Specification,
     method: str | None,
     options: Mapping[str, str],
-    time_limit: float | None = None,
-    seed: int | None = None,
+    effort: SearchEffort | None = None,
 ) -> Specification:
     """Return a specification changed by command-line flags of a method; others' options are dropped."""
     known = specification.protect
     usual = known.options if method in (None, known.method) else {}
-    changes: dict[str, Any] = {"time_limit": time_limit, "seed": seed}
+    changes = {name: getattr(effort, name, None) for name in ("time_limit", "gap", "seed")}
     given = {name: value for name, value in changes.items() if value is not None}
     chosen = method or known.method or DEFAULT_METHOD
     return specification.replace(protect={**given, "method": chosen, "options": {**usual, **options}})

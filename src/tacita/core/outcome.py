@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from enum import Enum
 from math import isinf
 
+from tacita.core.errors import SpecificationError
+
 
 class Status(Enum):
     """Only OPTIMAL is true: the loss is proven to be the smallest possible."""
 
     OPTIMAL = "optimal"
+    WITHIN_GAP = "within the gap asked for"
     FEASIBLE = "feasible"
     INFEASIBLE = "infeasible"
     FAILED = "failed"
@@ -41,6 +44,26 @@ class Outcome:
     def gap(self) -> float:
         """The optimality gap: how far the loss may be from the smallest one; zero when proven optimal."""
         return compute_gap(self.loss, self.bound)
+
+
+def read_gap(given: float | str) -> float:
+    """Return the optimality gap that a user asks for, ``0.05`` or ``5%``, as a share below 1.
+
+    Raises
+    ------
+    SpecificationError
+        It is no number, or no share from 0 to below 1.
+    """
+    text = str(given).strip()
+    try:
+        gap = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        gap = -1.0
+    if not 0 <= gap < 1:
+        raise SpecificationError(
+            f"'{given}' is no share from 0 to below 1", place="gap", remedy="write 0.05 or 5%"
+        )
+    return gap
 
 
 def compute_gap(loss: float, bound: float) -> float:

@@ -1,7 +1,7 @@
 """The effort that a computation may take, and how it reports progress.
 
-A :class:`Run` carries the time limit, the seed, the executor for independent components, a listener for
-progress, and the switch with which another thread cancels. It holds no results.
+A :class:`Run` carries the time limit, the gap that is enough, the seed, the executor for independent
+components, a listener for progress, and the switch with which another thread cancels. It holds no results.
 
 Progress is also logged, under the name ``tacita``: beginnings and verdicts at INFO, progress at DEBUG.
 Records name phases, counts and gaps, never values of cells or sums of them.
@@ -17,7 +17,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from tacita.core.outcome import compute_gap
+from tacita.core.outcome import Status, compute_gap, read_gap
 from tacita.core.parallel_map import ParallelMap, map_in_turn, shares_memory
 
 LOG = logging.getLogger("tacita")
@@ -99,6 +99,9 @@ class Run:
     search
         For the order in which searches try things. It is no secret, and the same by default, so that what
         draws no numbers gives the same release every time.
+    gap
+        Searches end when their loss is proven to be within this share of the smallest possible, such as 0.05;
+        0, the default: they go on until it is proven to be the smallest.
     patience
         Seconds that work may go on after the limit or a cancel (see :meth:`extended`).
     """
@@ -110,13 +113,18 @@ class Run:
     started: float = field(default_factory=time.monotonic)
     patience: float = 0.0
     search: int = 0
+    gap: float = 0.0
     _stop: Switch = field(default_factory=Switch)
     _begun: bool = False
+    _meaning: Callable[[float], float] = float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gap", read_gap(self.gap))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what a worker elsewhere gets: the time left and seeds, not listener, executor and cancel."""
         left = self.remaining
-        return _start_elsewhere, (None if left == float("inf") else left, self.seed, self.search)
+        return _start_elsewhere, (None if left == float("inf") else left, self.seed, self.search, self.gap)
 
     @property
     def seed_remarks(self) -> tuple[str, ...]:
@@ -165,6 +173,7 @@ class Run:
 
     def report(self, phase: str, done: int = 0, total: int = 0, **known: float) -> None:
         """Report progress of the computation to the log, and to the listener if there is one."""
+        known = {name: self._meaning(value) for name, value in known.items()}
         if LOG.isEnabledFor(logging.DEBUG):
             gap = compute_gap(known["incumbent"], known["bound"]) if len(known) == 2 else None
             LOG.debug(
@@ -175,16 +184,19 @@ class Run:
             self.listener(Event(phase, done, total, seconds=self.seconds, **known))
 
     def translated(self, meaning: Callable[[float], float]) -> Run:
-        """Return the run for a search with other losses, which ``meaning`` translates for the listener."""
-        listener = self.listener
-        if listener is None:
-            return self
+        """Return the run for a search with other losses, which ``meaning`` translates to those of the run."""
+        outer = self._meaning
+        return replace(self, _meaning=lambda loss: outer(meaning(loss)))
 
-        def report(event: Event) -> None:
-            incumbent, bound = (None if x is None else meaning(x) for x in (event.incumbent, event.bound))
-            listener(replace(event, incumbent=incumbent, bound=bound))
+    def accepts(self, loss: float, bound: float) -> bool:
+        """Return whether a loss is proven to be within the gap that is asked for; False if none is."""
+        return self.gap > 0 and compute_gap(self._meaning(loss), self._meaning(bound)) <= self.gap
 
-        return replace(self, listener=report)
+    def judge(self, proven: bool, loss: float, bound: float) -> Status:
+        """Return the status of a loss: proven optimal, else within the gap asked for, else feasible."""
+        if proven:
+            return Status.OPTIMAL
+        return Status.WITHIN_GAP if self.accepts(loss, bound) else Status.FEASIBLE
 
     def alone(self) -> Run:
         """Return the run for a part of the work: the same limits, seeds and cancel, but no workers and no
@@ -243,6 +255,6 @@ class Run:
         return iter(ParallelMap(function, listed, self, phase))
 
 
-def _start_elsewhere(time_limit: float | None, seed: int, search: int) -> Run:
+def _start_elsewhere(time_limit: float | None, seed: int, search: int, gap: float) -> Run:
     """Return the run that a worker process gets, with its clock started."""
-    return Run(time_limit, seed, search=search).begin()
+    return Run(time_limit, seed, search=search, gap=gap).begin()

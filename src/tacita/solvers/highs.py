@@ -346,6 +346,7 @@ def solve_mip(
     start: Floats | None = None,
     tell: Tell | None = None,
     nodes: int | None = None,
+    enough: Callable[[float, float], bool] | None = None,
 ) -> MipResult:
     """Return HiGHS's optimum of a program, or its best point and bound where time or nodes end the search.
 
@@ -358,6 +359,8 @@ def solve_mip(
         Called now and then while an integer program is searched.
     nodes
         The most nodes to visit; unlike a time limit it gives the same point on every machine.
+    enough
+        Whether the search of an integer program may end with the loss of its best point and a lower bound.
     """
     import highspy
 
@@ -370,7 +373,7 @@ def solve_mip(
     if start is not None:
         for option in SEARCHES_WITHIN:
             highs.setOptionValue(option, False)
-    watch = _Watch(run, tell)
+    watch = _Watch(run, tell, enough)
     known = highspy.HighsModelStatus
     ended = watch.search(highs, start)
     if ended == known.kUnboundedOrInfeasible:
@@ -396,10 +399,13 @@ def solve_mip(
 
 
 class _Watch:
-    """Reports the progress of a search, and interrupts it when the run is over."""
+    """Reports the progress of a search, and interrupts it when the run is over or enough was found."""
 
-    def __init__(self, run: Run, tell: Tell | None) -> None:
+    def __init__(
+        self, run: Run, tell: Tell | None, enough: Callable[[float, float], bool] | None = None
+    ) -> None:
         self.run, self.tell, self.last_report = run, tell, time.monotonic()
+        self.enough = enough if run.gap else None
         self.error: BaseException | None = None
 
     def search(self, highs: Highs, start: Floats | None) -> HighsModelStatus:
@@ -418,14 +424,24 @@ class _Watch:
     def _handle(self, event: HighsCallbackEvent) -> None:
         """Report progress of HiGHS and interrupt it where that is due."""
         # An exception must not pass through HiGHS: it waits until the search has ended.
+        is_enough = False
         try:
+            is_enough = self.enough is not None and self._has(self.enough, event)
             if self.tell is not None and time.monotonic() - self.last_report >= TELL_EVERY:
                 self.last_report = time.monotonic()
                 self._report(self.tell, event)
         except BaseException as error:
             self.error = error
-        if self.run.over or self.error is not None:
+        if self.run.over or is_enough or self.error is not None:
             event.interrupt()
+
+    def _has(self, enough: Callable[[float, float], bool], event: HighsCallbackEvent) -> bool:
+        """Return whether the best point of HiGHS and its bound are enough."""
+        import highspy
+
+        if event.callback_type != highspy.cb.HighsCallbackType.kCallbackMipInterrupt:
+            return False
+        return enough(event.data_out.mip_primal_bound, event.data_out.mip_dual_bound)
 
     def _report(self, tell: Tell, event: HighsCallbackEvent) -> None:
         """Report the loss of HiGHS's best point and its bound."""

@@ -43,7 +43,7 @@ CAUTION = 1e-5
 
 def solve_integer_program(program: IntegerProgram, groups: Sequence[Cells], run: Run) -> Solution:
     """Return the cheapest point of an integer program, proven, or the best found with a bound when time is
-    over.
+    over or it is within the run's gap.
 
     Parameters
     ----------
@@ -106,6 +106,11 @@ class _IntegerSearch:
 
     @property
     def closed(self) -> bool:
+        """Whether the best point of the integer program is proven good enough, by the run's gap too."""
+        return self.proven or self.run.accepts(self.loss, self.bound)
+
+    @property
+    def proven(self) -> bool:
         """Whether the bound proves the best point of the integer program optimal."""
         return self.best is not None and self.loss - self.bound <= NOISE * max(1.0, abs(self.loss))
 
@@ -132,6 +137,7 @@ class _IntegerSearch:
             self.run,
             start=self.best,
             tell=lambda best, bound: self._report("branching", best, bound),
+            enough=lambda best, bound: self.run.accepts(best, max(bound, self.bound)),
         )
         if found.status is Ended.INFEASIBLE:
             raise _infeasible_error(self.program)
@@ -145,7 +151,7 @@ class _IntegerSearch:
         """Return the best point of the integer program with the bound; raise if there is none."""
         if self.best is None:
             raise make_no_point_error(self.run)
-        status = Status.OPTIMAL if self.closed else Status.FEASIBLE
+        status = Status.OPTIMAL if self.proven else Status.FEASIBLE
         return Solution(self.best, self.loss, min(self.bound, self.loss), status)
 
     def _report(self, phase: str, best: float | None, bound: float) -> None:

@@ -31,6 +31,10 @@ class LazyRows(Protocol):
 
     in_doubt: bool
 
+    @property
+    def closed(self) -> bool:
+        """Whether what was found is good enough, so that SCIP may end."""
+
     def find_violated(self, x: Floats, depth: int) -> Sequence[CutRow]:
         """Return rows for SCIP that a fractional point violates, as far as it pays to search."""
 
@@ -274,8 +278,8 @@ class _Tree:
         return False
 
     def stop_if_over(self) -> bool:
-        """Interrupt SCIP's search if the run is over; return whether it is."""
-        if self.run.over:
+        """Interrupt SCIP's search if the run is over or enough was found; return whether that is so."""
+        if self.run.over or self.lazy.closed:
             self.scip.interruptSolve()
             return True
         return False
@@ -317,9 +321,9 @@ def _make_plugins() -> tuple[type[Any], type[Any]]:
         def _separate(self) -> Any:
             """Add lazy rows that SCIP's relaxation violates; return SCIP's code for the result."""
             tree = self.tree
+            tree.report_progress()
             if tree.stop_if_over():
                 return SCIP_RESULT.DIDNOTRUN
-            tree.report_progress()
             found = tree.add_cuts(tree.lazy.find_violated(tree.read_point(), tree.scip.getDepth()))
             return SCIP_RESULT.SEPARATED if found else SCIP_RESULT.DIDNOTFIND
 

@@ -66,6 +66,7 @@ def write_project(
     options: Mapping[str, Any] | None = None,
     seed: int | None = None,
     time_limit: float | None = None,
+    gap: float | str | None = None,
     formats: Sequence[str] = ("csv",),
     output: str | None = None,
     specification: Specification | None = None,
@@ -76,7 +77,7 @@ def write_project(
 
     Parameters
     ----------
-    method, options, seed, time_limit
+    method, options, seed, time_limit, gap
         What protects the problem: options as :func:`~tacita.methods.make_method` takes them.
     formats
         Formats of the release; none: the project leaves them open.
@@ -96,7 +97,7 @@ def write_project(
     waived = None if specification is None else specification.rules.waived
     effort = {"method": method, "options": _select_changed_options(method, options or {}), "seed": seed}
     specification = (specification or Specification()).replace(
-        protect={**effort, "time_limit": time_limit}, output=Output(output, tuple(formats))
+        protect={**effort, "time_limit": time_limit, "gap": gap}, output=Output(output, tuple(formats))
     )
     notes: list[str] = []
     if microdata := [source.microdata for source in specification.sources if source.microdata is not None]:

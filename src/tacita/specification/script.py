@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from tacita.core.errors import InputError
+from tacita.core.outcome import read_gap
 from tacita.methods import make_method, options_of
 from tacita.methods.method import METHODS
 from tacita.storage.atomic import write_text
@@ -39,6 +40,7 @@ class RunOptions(TypedDict, total=False):
     options: Mapping[str, Any] | None
     seed: int | None
     time_limit: float | None
+    gap: float | str | None
     formats: Sequence[str]
 
 
@@ -60,7 +62,8 @@ def write_script(folder: Path, *, method: str, **run: Unpack[RunOptions]) -> Pat
         value = getattr(chosen, option.name)
         if value != option.default:
             arguments.append(f"{option.name}={_write_literal(option.name, value)}")
-    effort = {"time_limit": run.get("time_limit"), "seed": run.get("seed")}
+    gap = read_gap(run.get("gap") or 0.0) or None
+    effort = {"time_limit": run.get("time_limit"), "gap": gap, "seed": run.get("seed")}
     cls = type(chosen)
     text = SCRIPT.format(
         imports="" if method in METHODS else f"from {cls.__module__} import {cls.__name__}\n",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from tacita.attackers.considered import KINDS
 from tacita.core.errors import SpecificationError, did_you_mean
+from tacita.core.outcome import read_gap
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.case_file import refuse_options
 from tacita.publication.release_write import FORMATS
@@ -271,11 +272,14 @@ class Protection(Section):
     seed: int | None = None
     must_publish: tuple[Cell, ...] = ()
     must_hide: tuple[Cell, ...] = ()
+    gap: float | str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.time_limit is not None and not self.time_limit > 0:
             raise SpecificationError(f"{self.time_limit}", place="time_limit", remedy="give seconds above 0")
+        if self.gap is not None:
+            object.__setattr__(self, "gap", read_gap(self.gap))
         if self.seed is not None and self.seed < 0:
             raise SpecificationError(f"{self.seed}", place="seed", remedy="give an integer, 0 or more")
 

@@ -9,7 +9,7 @@ from tacita.app.controls.page_parts import show_no_run
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
-from tacita.core.outcome import Outcome
+from tacita.core.outcome import Outcome, Status
 
 SIGNS = {State.SAFE: "✔", State.UNSAFE: "✘", State.UNCHECKED: "–", State.FAILED: "!", State.CANCELLED: "–"}
 WORDS = {
@@ -86,6 +86,8 @@ def describe_solution(outcome: Outcome | None) -> str:
         return "not stated"
     if outcome.status:
         return "proven optimal: nothing of this kind loses less"
+    if outcome.status is Status.WITHIN_GAP:
+        return f"{outcome.status.value}; optimality gap {outcome.gap:.2%}"
     if outcome.gap >= 1:
         return "the best found; no lower bound is known"
     return f"the best found; optimality gap {outcome.gap:.2%}"

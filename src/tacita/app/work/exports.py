@@ -133,6 +133,7 @@ def save_case(case: Case, target: Path, way: str, *, passing: Path) -> Written:
             options=protect.options,
             seed=protect.seed,
             time_limit=protect.time_limit,
+            gap=protect.gap,
             formats=output.formats,
             output=output.folder,
             specification=_drop_passing_files(case.specification, passing),

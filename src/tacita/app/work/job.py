@@ -20,6 +20,7 @@ from tacita.app.work.open_case import Case
 from tacita.auditing.audit import Audit, audit, refuse_breached
 from tacita.auditing.deduce import Deduction, deduce
 from tacita.core.errors import StoppedError, TacitaError
+from tacita.core.outcome import Status
 from tacita.core.release import Release
 from tacita.core.run import Event, Run, draw_seed
 from tacita.core.words import pluralize
@@ -62,7 +63,8 @@ class Job:
     """A method at work on a case.
 
     What it tells is read by the pages while the thread writes it; each attribute is replaced whole.
-    ``cut_short`` says what ended the search before it had proven its best; nothing where it ended by itself.
+    ``cut_short`` says what ended the search before it had proven its best, or the gap asked for; nothing
+    where it ended by itself.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Job:
         options: Mapping[str, Any],
         *,
         time_limit: float | None = None,
+        gap: float | None = None,
         seed: int | None = None,
     ) -> None:
         self.number = number
@@ -81,6 +84,7 @@ class Job:
         self.method = make_method(method, options)
         self.options = dict(options)
         self.time_limit = time_limit
+        self.gap = gap
         self.seed = seed
         self._secret = draw_seed() if seed is None else seed
         self.state = State.WAITING
@@ -110,12 +114,13 @@ class Job:
 
     @property
     def request(self) -> dict[str, Any]:
-        """Method, options, seed and time limit of the user's run as requested, by their project keys."""
+        """Method, options, seed, time limit and gap of the user's run as requested, by their project keys."""
         return {
             "method": self.method.name,
             "options": self.options,
             "seed": self.seed,
             "time_limit": self.time_limit,
+            "gap": self.gap,
         }
 
     @property
@@ -179,7 +184,9 @@ class Job:
             self._ended = time.monotonic()
 
     def _protect(self) -> None:
-        run = self._search = Run(self.time_limit, self._secret, listener=self._listen).begin()
+        run = self._search = Run(
+            self.time_limit, self._secret, listener=self._listen, gap=self.gap or 0.0
+        ).begin()
         # After the run can be reached: a stop that came before it, or comes now, is not lost.
         if self._cancelled.is_set():
             run.cancel()
@@ -187,7 +194,8 @@ class Job:
         self._log_line(f"{self.method.name} on {pluralize(cells, 'cell')}, {sensitive:,} of them sensitive")
         refuse_breached(self.problem, run)
         self.release = self.method.protect(self.problem, run)
-        if (outcome := self.release.outcome) is None or not outcome.status:
+        outcome = self.release.outcome
+        if outcome is None or outcome.status not in (Status.OPTIMAL, Status.WITHIN_GAP):
             self.cut_short = CANCELLED if self.cancelled else TIME_OVER if run.over else ""
         if outcome is not None:
             self._listen(Event(outcome.status.value, 1, 1, outcome.loss, outcome.bound, run.seconds))

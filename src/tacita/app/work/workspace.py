@@ -183,13 +183,15 @@ class Workspace:
         options: Mapping[str, Any],
         *,
         time_limit: float | None = None,
+        gap: float | None = None,
         seed: int | None = None,
     ) -> Job:
         """Return a new run on the session's case, begun in the background; options are checked at once."""
         # Two clicks may come in two threads: no two runs have the same number.
         with self._numbering:
             number = 1 + max((job.number for job in self.jobs), default=0)
-            job = Job(number, self.require_case(), method, options, time_limit=time_limit, seed=seed)
+            effort: dict[str, Any] = {"time_limit": time_limit, "gap": gap, "seed": seed}
+            job = Job(number, self.require_case(), method, options, **effort)
             self.jobs.append(job)
         self.choose(job)
         self._threads.submit(job.carry_out)

@@ -135,16 +135,19 @@ class Construction:
             raise
         self.price = np.where(self.hidden, 0.0, self.cost)
 
-    def improve(self, until: float = np.inf) -> float:
+    def improve(self, until: float = np.inf, bound: float = -np.inf) -> float:
         """Give up each hidden cell and what hangs on it, the most expensive first; return what was saved.
 
-        Ends early after ``until`` seconds of the run, or when it is over; the pattern protects at any time.
+        Ends early after ``until`` seconds of the run, when it is over, or when the loss is within its gap of
+        a ``bound``; the pattern protects at any time.
         """
         start = self.loss
         cells = np.flatnonzero(self.hidden & ~self.forced)
         order = cells[np.argsort(-self.cost[cells], kind="stable")].tolist()
         for done, cell in enumerate(order):
             if self.run.over or self.run.seconds > until:
+                break
+            if done % REPORT_EVERY == 0 and self.run.accepts(self.loss, bound):
                 break
             self._report("improving", done, len(order), incumbent=True)
             if self.hidden[cell]:

@@ -54,6 +54,8 @@ class DualAscent:
         self._at = presolved.position[requirements.cell]
         self._programs = SmallPrograms()
         self._c = np.zeros(len(presolved))
+        self._met = 0
+        """Requirements, from the smallest level on, that need not be looked at again."""
 
     def ascend(self, run: Run, until: float = np.inf) -> None:
         """Raise the bound until open cells meet all requirements that can be stated, or the time is over."""
@@ -61,12 +63,15 @@ class DualAscent:
         always = np.flatnonzero(counts & (self._at >= 0))
         order = always[np.argsort(self.requirements.level[always], kind="stable")].tolist()
         for done, k in enumerate(order):
+            if done < self._met:
+                continue
             if run.over or run.seconds > until:
                 return
             if done % REPORT_EVERY == 0:
                 run.report("bounding", done, len(order))
             while self._raise_for(k, FEW) or self._raise_for(k, MANY):
                 pass
+            self._met = done + 1
 
     def _raise_for(self, k: int, near: int) -> bool:
         """Raise the bound by an inequality that requirement ``k`` gives; return whether there was one."""

@@ -31,7 +31,8 @@ class LargeTable:
         self._forced = model.lower[switch] > 0
         self._neighbourhoods = Neighbourhoods(presolved)
         integer = table.integer and Network.of(table.equations.matrix.tocsc()) is None
-        constant = model.loss(model.lower) - float(self._cost[self._forced].sum())
+        self._constant = constant = model.loss(model.lower) - float(self._cost[self._forced].sum())
+        self._ascent: DualAscent | None = None
         self._construction = Construction(
             self._neighbourhoods,
             separation.requirements,
@@ -60,20 +61,30 @@ class LargeTable:
         return found
 
     def improve(self, until: float) -> None:
-        """Offer better patterns to the search until passes save little, or so many seconds have passed."""
-        run = self.search.run
+        """Offer better patterns to the search until passes save little, or so many seconds have passed.
+
+        Where the run asks for a gap they go on until they save nothing, or the gap is reached.
+        """
+        search, run = self.search, self.search.run
+        worthwhile = 0.0 if run.gap else WORTHWHILE
         with suppress(StoppedError, SolverError):
             self._construction.renew()
             self._offer()
-            while not run.over and run.seconds < until:
-                saved = self._construction.improve(until)
-                if not self._complete() or not self._offer() or saved < WORTHWHILE * self.search.loss:
+            while not run.over and run.seconds < until and not search.closed:
+                saved = self._construction.improve(until, search.bound - self._constant)
+                if not self._complete() or not self._offer() or saved < worthwhile * search.loss:
                     break
 
     def bound(self, until: float) -> list[CutRow]:
-        """Raise the bound of the search by dual ascent and fix variables; return valid rows for the root."""
+        """Raise the bound of the search by dual ascent and fix variables; return valid rows for the root.
+
+        An ascent that time ended goes on when it is called again.
+        """
         search, switch = self.search, self.separation.presolved.switch
-        ascent = DualAscent(self._neighbourhoods, self.separation.requirements, self._cost, self._forced)
+        if self._ascent is None:
+            requirements = self.separation.requirements
+            self._ascent = DualAscent(self._neighbourhoods, requirements, self._cost, self._forced)
+        ascent = self._ascent
         with suppress(StoppedError, SolverError):
             ascent.ascend(search.run, until)
         value = search.model.constant + ascent.bound

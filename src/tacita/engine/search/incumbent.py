@@ -38,6 +38,11 @@ class ReleaseSearch:
 
     @property
     def closed(self) -> bool:
+        """Whether the incumbent of the search is proven good enough: optimal, or within the run's gap."""
+        return self.proven or self.run.accepts(self.loss, self.bound)
+
+    @property
+    def proven(self) -> bool:
         """Whether the bound proves that no release is better than the incumbent of the search."""
         return self.bound >= self.loss - self.slack
 
@@ -108,7 +113,7 @@ class ReleaseSearch:
             fault = f"stopped after {self.run.seconds:.0f} s before a first protected release was found"
             raise StoppedError(fault, remedy="allow more time", options=["time_limit"])
         bound = min(self.bound, self.loss)
-        status = Status.OPTIMAL if self.closed else Status.FEASIBLE
+        status = Status.OPTIMAL if self.proven else Status.FEASIBLE
         return Solution(self.best, self.loss, self.loss if status else bound, status)
 
 

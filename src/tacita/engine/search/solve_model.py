@@ -63,7 +63,7 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
     is_suppression, rows = _is_suppression(presolved), list[CutRow]()
     if is_constructed(presolved):
         rows = _construct(separation, search, start, goes_on=len(presolved) < TOO_LARGE)
-        if len(presolved) >= TOO_LARGE and search.best is not None:
+        if search.closed or (len(presolved) >= TOO_LARGE and search.best is not None and not search.run.gap):
             return search.make_solution()
     elif start is not None:
         with suppress(StoppedError):
@@ -72,9 +72,10 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
     if is_suppression and int((search.upper > search.lower).sum()) > MANY:
         sift(separation, search)
         presolved = PresolvedTable.of(replace(model, upper=search.upper))
-        if search.closed or _find_unmeetable(presolved, search).size:
+        if _find_unmeetable(presolved, search).size:
             # The variables that are not fixed cannot protect, so nothing is better than the incumbent.
             search.raise_bound(search.loss)
+        if search.closed:
             return search.make_solution()
         separation = _make_separation(presolved, search)
     propose = Proposals(separation, search) if is_suppression else None
@@ -110,6 +111,9 @@ def _construct(
     share = SHARE * run.remaining
     rows = large.bound(run.seconds + share)
     large.improve(run.seconds + share if goes_on else np.inf)
+    if run.gap and not goes_on and not search.closed:
+        # Time ended the ascent early, so that a release was improved before it was complete.
+        rows = large.bound(np.inf)
     return rows
 
 

@@ -141,6 +141,11 @@ class _AttackerRows:
         self.in_doubt = False
         self._calls, self._next_proposal, self._pause = 0, 0, 1
 
+    @property
+    def closed(self) -> bool:
+        """Whether the incumbent of the search is good enough, so that the tree may end."""
+        return self.search.closed
+
     @contextmanager
     def restricted(self) -> Iterator[None]:
         """Ignore the bounds of a small tree meanwhile: they hold only for the variables that it has."""

@@ -25,7 +25,7 @@ import numpy as np
 from tacita.core import exact
 from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.exact import Cells, Mask, Units
-from tacita.core.outcome import Outcome, Status
+from tacita.core.outcome import Outcome
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
 from tacita.core.words import pluralize
@@ -374,7 +374,6 @@ class Adjustment:
         loss = task.loss(z)
         proven = checked and loss <= found.bound + NOISE * abs(loss)
         bound = min(found.bound, loss) if np.isfinite(found.bound) else 0.0
-        status = Status.OPTIMAL if proven else Status.FEASIBLE
         remarks = [f"{UNPROTECTED}: {table.structure.names(found.given_up)}"] if short else []
         remarks += [] if checked else [UNCHECKED]
         more, assumption = self._describe_readers(problem, draws, self.protected and checked and not short)
@@ -386,7 +385,7 @@ class Adjustment:
             mark=Mark.ADJUSTED,
             made_by={"method": self.name, "options": asdict(self), **self._record_seed(draws, run)},
             outcome=Outcome(
-                status,
+                run.judge(proven, loss, bound),
                 loss,
                 bound,
                 run.seconds,

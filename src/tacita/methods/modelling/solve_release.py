@@ -15,7 +15,7 @@ import numpy as np
 from tacita.core import exact
 from tacita.core.errors import InfeasibleError, SolverError
 from tacita.core.exact import UNBOUNDED, Floats, Mask
-from tacita.core.outcome import Outcome, Status
+from tacita.core.outcome import Outcome
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
 from tacita.engine.attack.requirements import OUTSIDER, Requirements, find_room
@@ -63,7 +63,7 @@ def solve_release(
         model, first = add_integer_moves(model, missing), None
     seed = {"seed": run.seed} if built.drawn else {}
     x = _extend_ends(built, x)
-    release = make_release(built, _tighten(built, x, run), solution, {**made_by, **seed}, run.seconds)
+    release = make_release(built, _tighten(built, x, run), solution, {**made_by, **seed}, run)
     if built.sums:
         check_levels_with_sums(built.model.problem, release, built.sums, run)
     return release
@@ -142,7 +142,7 @@ def _needs_check(built: ReleaseModel) -> bool:
 
 
 def make_release(
-    built: ReleaseModel, x: Floats, solution: Solution, made_by: Mapping[str, Any], seconds: float
+    built: ReleaseModel, x: Floats, solution: Solution, made_by: Mapping[str, Any], run: Run
 ) -> Release:
     """Return the release of a method's solution, given its variables in integer steps."""
     model, table = built.model, built.model.problem.table
@@ -155,7 +155,7 @@ def make_release(
     loss = model.loss(x)
     size = max(abs(loss), abs(model.constant), abs(solution.bound))
     proven = bool(solution.status) and loss <= solution.bound + NOISE * size
-    status = Status.OPTIMAL if proven else Status.FEASIBLE
+    status = run.judge(proven, loss, solution.bound)
     return Release.mixed(
         table,
         hidden | (low < high),
@@ -165,7 +165,7 @@ def make_release(
         value=value,
         primary=model.problem.levels.sensitive,
         made_by=made_by,
-        outcome=Outcome(status, loss, min(loss, solution.bound), seconds, built.remarks),
+        outcome=Outcome(status, loss, min(loss, solution.bound), run.seconds, built.remarks),
         assumption=built.assumption,
         alone="the subtotals of a rounding" if built.sums else "",
     )

@@ -16,7 +16,7 @@ two meet. Each program is a cheapest flow, or an integer program where the open 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -125,6 +125,8 @@ class _SquaresSearch:
             self.prove()
             if self.task.network is not None or self.best.proven:
                 return
+            if self.run.accepts(self.best.loss, self.best.bound):
+                return
             self.reach *= FARTHER
 
     def is_done(self) -> bool:
@@ -157,7 +159,8 @@ class _SquaresSearch:
         if self.is_done():
             return
         laid = _build_segments(self.task, self.best.z, self.reach, secant=False)
-        found = _solve_segments(self.task, self.best.z, laid, self.run)
+        # Tangents lie below the loss: that they are within a gap says nothing of the loss.
+        found = _solve_segments(self.task, self.best.z, laid, replace(self.run, gap=0.0))
         if found is not None:
             self._keep(self.best.z, max(self.best.bound, found[1]))
 
@@ -198,7 +201,7 @@ def _solve_segments(
     if not laid.cell.size:
         return None if rest.any() else (centre, begun)
     if task.network is None:
-        found = _solve_program(task.structure, laid, rest, run)
+        found = _solve_program(task.structure, laid, rest, run.translated(lambda change: begun + change))
     else:
         flow = laid.find_cheapest_flow(task.network, rest, run)
         found = None if flow is None else (flow.amount, flow.bound)
@@ -211,6 +214,7 @@ def _solve_program(structure: Structure, laid: Pieces, rest: Units, run: Run) ->
     scale = float(np.median(np.abs(laid.cost)))
     upper = laid.most.astype(np.float64)
     program = LinearProgram(laid.cost / scale, np.zeros(upper.size), upper, rows, even, even).in_integers()
+    run = run.translated(lambda cost: cost * scale)
     try:
         solution = solve_integer_program(program, group_by_code(structure, laid.cell), run)
     except InfeasibleError:

@@ -27,7 +27,7 @@ import numpy as np
 from tacita.core import exact
 from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.exact import Units
-from tacita.core.outcome import Outcome, Status
+from tacita.core.outcome import Outcome
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
 from tacita.engine.attack.requirements import Requirements
@@ -201,7 +201,7 @@ class RandomRounding:
                 **({} if all_of_them else {"seed": run.seed}),
             },
             outcome=Outcome(
-                Status.OPTIMAL if proven else Status.FEASIBLE,
+                run.judge(proven, best.loss, bound),
                 best.loss,
                 min(bound, best.loss),
                 run.seconds,
@@ -308,7 +308,8 @@ class _RoundingSearch:
         if moved is None:
             self.unadjustable += 1
         else:
-            heappush(self._queue, (moved.loss, k, moved))
+            # It is taken when no other rounding can be better by more than the gap asked for.
+            heappush(self._queue, (moved.loss * (1.0 - self.run.gap), k, moved))
         return True
 
     def _failure_error(self, failed: Requirements | None, stopped: bool) -> InfeasibleError | StoppedError:

@@ -189,6 +189,9 @@ class Rounding:
 
     def _round(self, problem: Problem, beyond: int, run: Run) -> Release:
         task = self._make_task(problem, np.ones(len(problem.table), dtype=bool), beyond)
+        if task.is_lexicographic:
+            # A gap between search costs says little about losses: the search goes on to the proof.
+            run = replace(run, gap=0.0)
         if self.at_most is None and not any(need.cells.size for need in problem.requirements()):
             return self._round_to_nearest(task, run)
         made_by = {"method": self.name, "options": asdict(self)}
@@ -206,7 +209,7 @@ class Rounding:
         found = release.outcome
         if found is None:
             return release
-        outcome = task.make_outcome(release.value, bool(found.status), found.bound, found.seconds)
+        outcome = task.make_outcome(release.value, bool(found.status), found.bound, run)
         return replace(release, outcome=outcome)
 
     def _round_to_nearest(self, task: RoundingTask, run: Run) -> Release:
@@ -216,7 +219,7 @@ class Rounding:
         found = find_nearest(task.points, problem.table.structure, run)
         if found is None:
             raise task.explain_infeasible(run)
-        outcome = task.make_outcome(found.value, found.proven, found.bound, run.seconds)
+        outcome = task.make_outcome(found.value, found.proven, found.bound, run)
         return Release.rounded(
             problem.table,
             found.value,

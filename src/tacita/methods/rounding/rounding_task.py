@@ -13,7 +13,7 @@ import numpy as np
 
 from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.exact import Cells, Mask, Units
-from tacita.core.outcome import Outcome, Status
+from tacita.core.outcome import Outcome
 from tacita.core.release import Mark
 from tacita.core.run import Run
 from tacita.core.words import pluralize
@@ -176,19 +176,18 @@ class RoundingTask:
         builder.limit_sum(taken[steps], least, least + base / one)
         builder.add_known_sum(self._known_sum(group))
 
-    def make_outcome(self, value: Units, proven: bool, bound: float, seconds: float) -> Outcome:
+    def make_outcome(self, value: Units, proven: bool, bound: float, run: Run) -> Outcome:
         """Return a rounding's loss, bound and remarks, such as on cells beyond their neighbours."""
         loss = self.goal.total(value - self.problem.table.units)
         if proven:
             bound = loss
         elif self.is_lexicographic:
             bound = self._loss_bound
-        status = Status.OPTIMAL if proven else Status.FEASIBLE
         return Outcome(
-            status,
+            run.judge(proven, loss, bound),
             loss,
             min(bound, loss),
-            seconds,
+            run.seconds,
             (*self.describe_readers(), *self._distance_remarks(value)),
         )
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from tacita.core.errors import InputError
 from tacita.core.exact import Floats
-from tacita.core.outcome import Status
 from tacita.core.release import Release
+from tacita.core.run import Run
 
 COST_NOISE_HELP = (
     "costs are multiplied by secret random factors that differ by up to this share, such as 0.5, so that "
@@ -39,7 +39,7 @@ def draw_secret_factors(cells: int, noise: float, seed: int) -> Floats:
     return np.asarray(np.exp(-drawn))
 
 
-def report_in_true_costs(release: Release, loss: float, noise: float, seed: int) -> Release:
+def report_in_true_costs(release: Release, loss: float, noise: float, run: Run) -> Release:
     """Return the suppressed release with its loss in true costs, and a remark on the secret factors."""
     outcome = release.outcome
     if not noise or outcome is None:
@@ -53,9 +53,9 @@ def report_in_true_costs(release: Release, loss: float, noise: float, seed: int)
     )
     true_outcome = replace(
         outcome,
-        status=Status.OPTIMAL if proven else Status.FEASIBLE,
+        status=run.judge(proven, loss, bound),
         loss=loss,
         bound=bound,
         remarks=(*outcome.remarks, remark),
     )
-    return replace(release, outcome=true_outcome, made_by={**release.made_by, "seed": seed})
+    return replace(release, outcome=true_outcome, made_by={**release.made_by, "seed": run.seed})

@@ -174,16 +174,15 @@ class Suppression:
         self, problem: Problem, hidden: Mask, status: Status, bound: float, run: Run
     ) -> Release:
         loss = float(problem.cost[hidden].sum())
+        bound = loss if status and not self.cost_noise else min(loss, float(bound))
         release = Release.suppress(
             problem.table,
             hidden,
             primary=problem.levels.sensitive,
-            outcome=Outcome(
-                status, loss, loss if status and not self.cost_noise else min(loss, float(bound)), run.seconds
-            ),
+            outcome=Outcome(run.judge(bool(status), loss, bound), loss, bound, run.seconds),
             made_by={"method": self.name, "options": asdict(self)},
         )
-        return report_in_true_costs(release, loss, self.cost_noise, run.seed)
+        return report_in_true_costs(release, loss, self.cost_noise, run)
 
     def _solve_by_heuristic(self, model: Model, start: Release | CellList | None, run: Run) -> Release:
         """Return the release of Cox's suppression heuristic, completed where it does not protect."""

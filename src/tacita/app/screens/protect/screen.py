@@ -18,6 +18,7 @@ from tacita.app.work.job import Job
 from tacita.app.work.presets import Preset, list_presets
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError, TacitaError
+from tacita.core.outcome import read_gap
 from tacita.core.words import pluralize
 from tacita.methods.method import make_method, method_class, method_names, options_of
 from tacita.methods.options.per_cell import read_amounts
@@ -97,6 +98,13 @@ class ProtectScreen:
             self._limit = self._text(
                 "Time limit in seconds", limit, "time-limit", "empty: until it is proven best"
             )
+            self._gap = self._text(
+                "Gap",
+                _format_gap(begin.gap),
+                "gap",
+                "stop when the loss is proven within this share of the smallest, such as 5%; empty: go on to "
+                "the proof",
+            )
             self._seed = self._text(
                 "Seed", seed, "seed", "of what is drawn at random; empty: a secret one is drawn"
             )
@@ -142,18 +150,24 @@ class ProtectScreen:
         self._check()
 
     def _take_over(self, job: Job) -> None:
-        """Fill the form of the page Protect with a run's method, options, time limit and seed."""
+        """Fill the form of the page Protect with a run's method, options, time limit, gap and seed."""
         self._show_method(job.method.name, job.options)
         self._limit.set_value(forms.format_value(job.time_limit))
+        self._gap.set_value(_format_gap(job.gap))
         self._seed.set_value(_format_seed(job.seed))
 
-    def _read_form(self) -> tuple[dict[str, Any], float | None, int | None]:
-        """Return options, time limit and seed in the form; :class:`InputError` where one cannot be used."""
+    def _read_form(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return options and effort in the form; :class:`InputError` where one cannot be used."""
         values = self._form.read_values()
         make_method(self._method, values)
         if self._problem is not None:
             refuse_misfits(self._problem, self._method, values)
-        return values, _read_seconds(self._limit.value), _seed(self._seed.value)
+        effort = {
+            "time_limit": _read_seconds(self._limit.value),
+            "gap": _read_gap(self._gap.value),
+            "seed": _seed(self._seed.value),
+        }
+        return values, effort
 
     def _check(self) -> None:
         refused = self._unfit
@@ -183,8 +197,8 @@ class ProtectScreen:
     async def _start(self) -> None:
         self._button.set_enabled(False)
         with notices.attempt():
-            options, limit, seed = self._read_form()
-            await run.io_bound(self._workspace.start, self._method, options, time_limit=limit, seed=seed)
+            options, effort = self._read_form()
+            await run.io_bound(self._workspace.start, self._method, options, **effort)
             self._cards.follow()
         self._check()
 
@@ -214,6 +228,14 @@ def _read_seconds(text: str | None) -> float | None:
             f"time limit: '{text}' is no number of seconds above 0", remedy="leave it empty for none"
         )
     return seconds
+
+
+def _format_gap(gap: float | str | None) -> str:
+    return f"{100 * read_gap(gap):g}%" if gap else ""
+
+
+def _read_gap(text: str | None) -> float | None:
+    return read_gap(str(text)) if (text or "").strip() else None
 
 
 def _format_seed(seed: int | None) -> str:

@@ -47,6 +47,8 @@ def branch_and_bound(balance: Balance, search: FlipSearch, bound: float) -> tupl
     feasible = not search.loss.missed
     if feasible and _is_met(search, bound):
         return search.up, search.loss.value, True
+    if feasible and run.accepts(search.loss.value, bound):
+        return search.up, bound, False
     found = solve_mip(
         program.program,
         run,
@@ -56,6 +58,7 @@ def branch_and_bound(balance: Balance, search: FlipSearch, bound: float) -> tupl
             bound=max(bound, program.to_loss(low)),
             incumbent=search.loss.value if best is None else min(program.to_loss(best), search.loss.value),
         ),
+        enough=lambda best, low: run.accepts(program.to_loss(best), max(bound, program.to_loss(low))),
     )
     if found.point.size:
         search.evaluate(program.directions(found.point))
@@ -94,7 +97,8 @@ def descend_by_blocks(balance: Balance, search: FlipSearch, bound: float) -> Non
     while idle < IDLE_ROUNDS:
         before = search.loss
         for block in _draw_blocks(balance, search.choice.can_rise & search.choice.can_fall, draw):
-            if search.run.over or search.loss.value <= bound + NOISE * abs(bound):
+            loss, run = search.loss.value, search.run
+            if run.over or loss <= bound + NOISE * abs(bound) or run.accepts(loss, bound):
                 return
             start = program.to_point(search.adjustment.z, search.up)
             found = solve_mip(

@@ -176,7 +176,7 @@ class _DirectionSearch:
         else:
             for seed in range(starts):
                 run.report("directions", seed, starts, incumbent=best.loss.value, bound=self.bound)
-                if run.over or (_is_met(best.loss.value, self.bound) and not best.loss.missed):
+                if run.over or (self._is_enough(best.loss.value) and not best.loss.missed):
                     break
                 annealed = anneal(self.balance, choice, best.up, run, seed)
                 try:
@@ -185,7 +185,7 @@ class _DirectionSearch:
                     break
                 other.descend()
                 best = other if other.loss.is_below(best.loss) else best
-        if best.loss.missed or (kicks and not _is_met(best.loss.value, self.bound)):
+        if best.loss.missed or (kicks and not self._is_enough(best.loss.value)):
             best.kick()
         return best
 
@@ -196,6 +196,11 @@ class _DirectionSearch:
         if search.loss.missed:
             search.kick()
         return search
+
+    def _is_enough(self, loss: float) -> bool:
+        """Return whether a loss in the l1 norm is at the lower bound, or within the gap asked for."""
+        in_gap = self.task.norm == "l1" and self.run.accepts(loss, self.bound)
+        return _is_met(loss, self.bound) or in_gap
 
     def search_blocks(self) -> Directions:
         search = self._repair(self.make_start("greedy"))
@@ -211,8 +216,8 @@ class _DirectionSearch:
         )
         if self.task.norm != "l1":
             return Directions(*solve_by_tangents(self.task, self.choice, self.balance, search, self.run))
-        if _is_met(search.loss.value, self.bound) and not search.loss.missed:
-            return Directions(search.up, search.loss.value, True)
+        if self._is_enough(search.loss.value) and not search.loss.missed:
+            return self._to_directions(search)
         return Directions(*branch_and_bound(self.balance, search, self.bound))
 
 

@@ -59,10 +59,10 @@ def solve_by_tangents(
         search.evaluate(found.up)
     for _ in range(RELAXED_ROUNDS):
         # Tangents from linear programs are as good as those from integer programs.
-        if run.over or not search.solve_round(relaxed=True):
+        if run.over or search.is_accepted or not search.solve_round(relaxed=True):
             break
     for _ in range(ROUNDS):
-        if run.over or search.is_met or not search.solve_round(relaxed=False):
+        if run.over or search.is_met or search.is_accepted or not search.solve_round(relaxed=False):
             break
     return search.result()
 
@@ -86,6 +86,11 @@ class TangentSearch:
     @property
     def is_met(self) -> bool:
         return bool(np.isfinite(self.value)) and self.value - self.bound <= GAP * max(self.value, 1e-12)
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the best adjustment is within the gap that the run asks for."""
+        return self.run.accepts(self.value, self.bound)
 
     def result(self) -> tuple[Mask, float, bool]:
         """Return the best adjustment directions, the lower bound on the loss, and whether the two meet."""
@@ -111,7 +116,12 @@ class TangentSearch:
         """Solve a program of adjustment directions, add tangents where too low; return whether any were."""
         program = self._program()
         try:
-            found = solve_mip(program.relaxed() if relaxed else program, self.run)
+            # The loss of the program lies below that of its changes: only a known loss can be within a gap.
+            found = solve_mip(
+                program.relaxed() if relaxed else program,
+                self.run,
+                enough=lambda _, low: self.run.accepts(self.value, low * self.unit),
+            )
         except SolverError:
             # Directions that are known, and the bound so far, hold without this program.
             if self.best is None:
