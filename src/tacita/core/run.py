@@ -10,6 +10,7 @@ Records name phases, counts and gaps, never values of cells or sums of them.
 from __future__ import annotations
 
 import logging
+import os
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -39,9 +40,13 @@ AVERAGES = (
 SECRET = "leave it out and a secret one is drawn"
 
 
+class DrawnSeed(int):
+    """A seed that nobody gave: a run that goes on from a checkpoint takes the seed of the one before."""
+
+
 def draw_seed() -> int:
     """Return a random seed that nobody can guess, for a run; it fits into 63 bits, as project files need."""
-    return 2**62 + secrets.randbits(62)
+    return DrawnSeed(2**62 + secrets.randbits(62))
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,10 @@ class Run:
         0, the default: they go on until it is proven to be the smallest.
     patience
         Seconds that work may go on after the limit or a cancel (see :meth:`extended`).
+    checkpoint
+        A file in which a long run of a method keeps what it knows, every few seconds. If the process is
+        killed, the same call goes on from there; so does one that was stopped by the limit or a cancel. A run
+        that ends by itself removes it. It is internal: it says which cells are hidden, and the seed.
     """
 
     time_limit: float | None = None
@@ -114,6 +123,7 @@ class Run:
     patience: float = 0.0
     search: int = 0
     gap: float = 0.0
+    checkpoint: str | os.PathLike[str] | None = None
     _stop: Switch = field(default_factory=Switch)
     _begun: bool = False
     _meaning: Callable[[float], float] = float
@@ -122,7 +132,7 @@ class Run:
         object.__setattr__(self, "gap", read_gap(self.gap))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what a worker elsewhere gets: the time left and seeds, not listener, executor and cancel."""
+        """Return what a worker elsewhere gets: time left and seeds, nothing that lives in this process."""
         left = self.remaining
         return _start_elsewhere, (None if left == float("inf") else left, self.seed, self.search, self.gap)
 

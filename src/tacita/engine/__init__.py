@@ -1,4 +1,4 @@
 """The search for releases of least loss, shared by the methods; the audit judges them.
 
-Imports: core, attackers, problem, solvers.
+Imports: core, attackers, problem, solvers, storage.
 """

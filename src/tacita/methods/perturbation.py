@@ -50,6 +50,7 @@ from tacita.methods.options.per_cell import (
     read_column,
     read_weights,
 )
+from tacita.methods.resumption import resumable
 from tacita.problem.problem import Problem, start_run
 
 FINE = 10_000
@@ -110,6 +111,7 @@ class Perturbation:
         """Return the engine's model of a perturbation, with the distances that the run draws."""
         return build_alone(self, self._with_known_columns(problem), Draws((run or Run()).seed)).model
 
+    @resumable
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Return a perturbed table that adds up and protects all sensitive cells against all attackers."""
         run = start_run(problem, run)

@@ -15,6 +15,8 @@ The work of each is in proportion to the requirements, not to the cells.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 
 from tacita.core.errors import StoppedError
@@ -36,7 +38,10 @@ class Construction:
     """A suppression pattern over a presolved table, the witnesses of its requirements, and who uses what.
 
     ``forced`` cells are hidden in any case; ``cost`` is infinite where a cell must be published.
+    ``keep`` is called often, between two steps, when the pattern and its witnesses fit each other.
     """
+
+    keep: Callable[[], None] | None = None
 
     def __init__(
         self,
@@ -72,6 +77,26 @@ class Construction:
     def begin_with(self, hidden: Mask) -> None:
         """Hide these cells from the beginning, until :meth:`publish_unused`."""
         self._hide(np.flatnonzero(hidden))
+
+    def take_witnesses(self, witnesses: Mapping[int, Cells]) -> None:
+        """Take witnesses of unknown origin: those of hidden cells that the attackers' programs over these
+        cells confirm.
+
+        Raises
+        ------
+        StoppedError
+            The time is over before all are confirmed.
+        """
+        only = np.zeros(len(self.presolved), dtype=bool)
+        for done, (k, cells) in enumerate(witnesses.items()):
+            self._report("resuming", done, len(witnesses))
+            if self.at[k] < 0 or not self._counts(k) or not self.hidden[cells].all():
+                continue
+            only[cells] = True
+            found = self._moves.confirm(k, only, self.price)
+            only[cells] = False
+            if found is not None:
+                self._keep(k, found)
 
     def publish_unused(self) -> None:
         """Publish the cells that no witness uses; what requires something of its own uses itself."""
@@ -229,6 +254,8 @@ class Construction:
         if done % REPORT_EVERY == 0:
             known = {"incumbent": self.loss} if incumbent else {}
             self.run.report(phase, done, total, **known)
+        if self.keep is not None and phase != "sharing":
+            self.keep()
         if not incumbent and self.run.over:
             fault = "stopped before a first protected release was found"
             raise StoppedError(fault, remedy="allow more time", options=["time_limit"])

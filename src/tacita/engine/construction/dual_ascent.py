@@ -39,7 +39,7 @@ class DualAscent:
     """The ascent over one presolved table.
 
     ``left`` is what is left of the costs, ``bound`` the sum so far, and ``rows`` the inequalities, in
-    variables of the model.
+    variables of the model. It is ``complete`` when no time limit cut it short.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class DualAscent:
         self.left = np.where(forced, 0.0, cost)
         self.bound = 0.0
         self.rows: list[CutRow] = []
+        self.complete = False
         self._open = self.left <= 0.0
         self._at = presolved.position[requirements.cell]
         self._programs = SmallPrograms()
@@ -72,6 +73,7 @@ class DualAscent:
             while self._raise_for(k, FEW) or self._raise_for(k, MANY):
                 pass
             self._met = done + 1
+        self.complete = True
 
     def _raise_for(self, k: int, near: int) -> bool:
         """Raise the bound by an inequality that requirement ``k`` gives; return whether there was one."""

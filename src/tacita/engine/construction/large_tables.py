@@ -9,6 +9,7 @@ import numpy as np
 from tacita.core.errors import SolverError, StoppedError
 from tacita.core.exact import Floats
 from tacita.engine.attack.separation import Separation
+from tacita.engine.checkpoint import PatternInWork
 from tacita.engine.construction.construct import Construction
 from tacita.engine.construction.dual_ascent import DualAscent
 from tacita.engine.construction.neighbourhood import Neighbourhoods
@@ -41,6 +42,8 @@ class LargeTable:
             integer,
             search.run.translated(lambda loss: loss + constant),
         )
+        if search.kept is not None:
+            self._construction.keep = self._keep
 
     def construct(self, start: Floats | None = None) -> bool:
         """Offer a first protected pattern to the search, from a start if given; return whether there is one.
@@ -50,9 +53,8 @@ class LargeTable:
         StoppedError
             The time was over before there was one.
         """
-        if start is not None:
-            hidden = start[self.separation.presolved.switch] > 0.5
-            self._construction.begin_with(hidden & np.isfinite(self._cost))
+        if not self._resume() and start is not None:
+            self._begin_with(start)
         if not self._complete():
             return False
         self._construction.publish_unused()
@@ -89,6 +91,8 @@ class LargeTable:
             ascent.ascend(search.run, until)
         value = search.model.constant + ascent.bound
         search.raise_bound(value)
+        if search.kept is not None and ascent.complete:
+            search.kept.mark_ascended()
         reduced = np.zeros(search.model.size)
         reduced[switch] = np.where(np.isfinite(ascent.left), ascent.left, 0.0)
         search.fix_by_reduced_cost(value, reduced)
@@ -106,7 +110,44 @@ class LargeTable:
                 return False
             self._construction.extend(self.separation.requirements)
 
+    def _begin_with(self, point: Floats) -> None:
+        """Hide what a point of the model hides, as far as that is allowed."""
+        hidden = point[self.separation.presolved.switch] > 0.5
+        self._construction.begin_with(hidden & np.isfinite(self._cost))
+
+    def _resume(self) -> bool:
+        """Begin with what the search remembers from a checkpoint, if there is a pattern; return whether."""
+        known = None if self.search.kept is None else self.search.kept.remembered
+        if known is None or (known.point is None and known.pattern is None):
+            return False
+        model, switch = self.search.model, self.separation.presolved.switch
+        hidden, pattern = model.lower.copy(), known.pattern
+        if pattern is not None:
+            hidden[pattern.hidden] = 1.0
+        if known.point is not None and (pattern is None or model.loss(known.point) < model.loss(hidden)):
+            hidden = known.point
+        self._begin_with(hidden)
+        if pattern is not None:
+            place = np.full(model.size, -1)
+            place[switch] = np.arange(switch.size)
+            moved = {k: place[cells] for k, cells in pattern.witnesses.items()}
+            self._construction.take_witnesses({k: at for k, at in moved.items() if (at >= 0).all()})
+        return True
+
+    def _keep(self) -> None:
+        """Keep the present pattern and its witnesses in the checkpoint, if that is due."""
+        if self.search.kept is not None and self.search.kept.due:
+            self.search.kept.keep_pattern(self._describe())
+
+    def _describe(self) -> PatternInWork:
+        """Return the present pattern and its witnesses in variables of the model."""
+        switch, construction = self.separation.presolved.switch, self._construction
+        witnesses = {k: switch[cells] for k, cells in construction.witnesses.items()}
+        return PatternInWork(switch[construction.hidden], witnesses)
+
     def _offer(self) -> bool:
+        if self.search.kept is not None:
+            self.search.kept.keep_pattern(self._describe())
         return self.search.offer(self._read_point())
 
     def _read_point(self) -> Floats:

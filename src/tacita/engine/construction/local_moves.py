@@ -56,6 +56,10 @@ class LocalMoves:
             (cells for size in sizes if (cells := self._meet(k, price, hidden, size)) is not None), None
         )
 
+    def confirm(self, k: int, allowed: Mask, price: Floats) -> Cells | None:
+        """Return the cells of a move that meets requirement ``k`` over the allowed cells, or None."""
+        return self._meet(k, price, allowed, 0)
+
     def _meet(self, k: int, price: Floats, hidden: Mask, cheap: int) -> Cells | None:
         """Return the cells of moves that meet a requirement within one neighbourhood, or None."""
         return meet_by_moves(

@@ -130,7 +130,7 @@ def _explain_limit(model: Model, run: Run) -> InfeasibleError:
     )
     most = int(model.row_upper.max())
     try:
-        found = solve_model(free, run)
+        found = solve_model(free, replace(run, checkpoint=None))
     except InfeasibleError:
         fault = "no suppression pattern protects the table, however many cells it hides"
         return InfeasibleError(fault, remedy="lower the levels")

@@ -15,6 +15,7 @@ from tacita.core.errors import SolverError, StoppedError
 from tacita.core.exact import LARGEST, Floats
 from tacita.core.outcome import Status
 from tacita.core.run import Run
+from tacita.engine.checkpoint import KeptSearch
 from tacita.engine.model import Model
 from tacita.solvers.linear_program import Solution
 
@@ -27,10 +28,13 @@ ROUGH = 1e-8
 
 
 class ReleaseSearch:
-    """The state of one search. ``lower`` and ``upper`` are bounds that any better release satisfies."""
+    """The state of one search. ``lower`` and ``upper`` are bounds that any better release satisfies.
 
-    def __init__(self, model: Model, run: Run) -> None:
-        self.model, self.run = model, run
+    ``kept`` keeps it in the checkpoint of the run, if that has one.
+    """
+
+    def __init__(self, model: Model, run: Run, kept: KeptSearch | None = None) -> None:
+        self.model, self.run, self.kept = model, run, kept
         self.lower, self.upper = model.lower.copy(), model.upper.copy()
         self.best: Floats | None = None
         self.loss, self.bound = np.inf, -np.inf
@@ -65,6 +69,8 @@ class ReleaseSearch:
         if loss >= self.loss - 1e-3 * self.noise or not self.model.admits(x):
             return False
         self.best, self.loss = x.copy(), loss
+        if self.kept is not None:
+            self.kept.keep_point(self.best)
         return True
 
     def raise_bound(self, bound: float) -> None:
@@ -73,6 +79,8 @@ class ReleaseSearch:
             steps = (bound - self.model.constant) / self.grain
             bound = self.model.constant + np.ceil(steps - max(1e-5, NOISE * abs(steps))) * self.grain
         self.bound = max(self.bound, bound)
+        if self.kept is not None:
+            self.kept.keep_bound(self.bound)
 
     def fix_by_reduced_cost(self, relaxation: float, reduced: Floats) -> int:
         """Fix binaries of the search at 0 that are 1 in no better release; return how many."""
@@ -92,6 +100,8 @@ class ReleaseSearch:
         if self.best is not None:
             known["incumbent"] = float(self.loss)
         self.run.report(phase, done, total, **known)
+        if self.kept is not None:
+            self.kept.write_if_due()
 
     def make_solution(self) -> Solution:
         """Return the incumbent release of the search with its loss and the lower bound.

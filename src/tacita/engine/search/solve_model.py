@@ -22,6 +22,7 @@ from tacita.engine.attack.cuts import Cutter
 from tacita.engine.attack.flows import find_network
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.separation import Separation
+from tacita.engine.checkpoint import keep_search
 from tacita.engine.model import Model
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.local_search import LocalSearch
@@ -56,7 +57,17 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
         The time was over before one was found.
     """
     model = model.with_fixed_costs_in_constant()
-    search = ReleaseSearch(model, run or Run())
+    kept, run = keep_search(model, run or Run())
+    try:
+        return _solve(ReleaseSearch(model, run, kept), start)
+    finally:
+        if kept is not None:
+            kept.end()
+
+
+def _solve(search: ReleaseSearch, start: Floats | None) -> Solution:
+    """Return the solution of a search's model, possibly from a start or from what it remembers."""
+    model = search.model
     presolved = PresolvedTable.of(model)
     _fix_immovable(presolved, search)
     separation = _make_separation(presolved, search)
@@ -65,10 +76,9 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
         rows = _construct(separation, search, start, goes_on=len(presolved) < TOO_LARGE)
         if search.closed or (len(presolved) >= TOO_LARGE and search.best is not None and not search.run.gap):
             return search.make_solution()
-    elif start is not None:
-        with suppress(StoppedError):
-            if separation.protects(start):
-                search.offer(start)
+    else:
+        _offer_protected(separation, search, start)
+        _resume(separation, search)
     if is_suppression and int((search.upper > search.lower).sum()) > MANY:
         sift(separation, search)
         presolved = PresolvedTable.of(replace(model, upper=search.upper))
@@ -90,6 +100,27 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
     return search.make_solution()
 
 
+def _offer_protected(separation: Separation, search: ReleaseSearch, point: Floats | None) -> None:
+    """Offer a point of unknown origin to the search, if there is one and it protects."""
+    if point is None or search.model.loss(point) >= search.loss:
+        return
+    with suppress(StoppedError):
+        if separation.protects(point):
+            search.offer(point)
+
+
+def _resume(separation: Separation, search: ReleaseSearch) -> None:
+    """Offer the release that the search remembers from a checkpoint, and take its bound."""
+    if search.kept is None or (known := search.kept.remembered) is None:
+        return
+    _offer_protected(separation, search, known.point)
+    if not search.run.over:
+        search.kept.forget_unconfirmed(search.best)
+    # A bound above the loss of a protected release is none.
+    if known.bound <= search.loss + search.noise:
+        search.raise_bound(known.bound)
+
+
 def is_constructed(presolved: PresolvedTable) -> bool:
     """Return whether the engine begins with a constructed pattern: in large tables beyond networks."""
     return len(presolved) >= LARGE and _is_suppression(presolved) and find_network(presolved) is None
@@ -106,10 +137,15 @@ def _construct(
     from tacita.engine.construction.large_tables import LargeTable
 
     large, run = LargeTable(separation, search), search.run
-    if not large.construct(start):
+    constructed = large.construct(start)
+    _resume(separation, search)
+    if not constructed:
         return []
     share = SHARE * run.remaining
-    rows = large.bound(run.seconds + share)
+    known = None if search.kept is None else search.kept.remembered
+    # Beyond the relaxation only the bound counts, which the search remembers.
+    ascended = known is not None and known.ascended and not goes_on
+    rows = [] if ascended else large.bound(run.seconds + share)
     large.improve(run.seconds + share if goes_on else np.inf)
     if run.gap and not goes_on and not search.closed:
         # Time ended the ascent early, so that a release was improved before it was complete.

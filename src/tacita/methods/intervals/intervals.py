@@ -37,6 +37,7 @@ from tacita.methods.modelling.model_builder import ModelBuilder, ReleaseModel, b
 from tacita.methods.modelling.solve_release import solve_with_draws
 from tacita.methods.options.distances import Draws
 from tacita.methods.options.per_cell import find_largest_level, read_amounts, read_weights
+from tacita.methods.resumption import resumable
 from tacita.problem.problem import Problem, start_run
 
 COARSE = 100
@@ -80,6 +81,7 @@ class Intervals:
         """Return the engine's model of published intervals, with ends drawn by the run's seed."""
         return build_alone(self, problem, Draws((run or Run()).seed)).model
 
+    @resumable
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Return a release of intervals that protect every sensitive cell against every attacker."""
         run = start_run(problem, run)

@@ -35,6 +35,7 @@ from tacita.methods.mixture.partition import (
 from tacita.methods.modelling.model_builder import ModelBuilder, ReleaseModel
 from tacita.methods.modelling.solve_release import solve_with_draws
 from tacita.methods.options.distances import Draws
+from tacita.methods.resumption import resumable
 from tacita.methods.suppression.suppression import Suppression
 from tacita.problem.problem import Problem, start_run
 
@@ -80,6 +81,7 @@ class Mixture:
         """Return the engine's model of the mixture: windows and losses of all parts, with a run's draws."""
         return self._build_model(problem, Draws((run or Run()).seed)).model
 
+    @resumable
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Return a release by a mixture of methods that protects all sensitive cells against attackers."""
         run = start_run(problem, run)

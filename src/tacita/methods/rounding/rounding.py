@@ -35,6 +35,7 @@ from tacita.methods.method import check_words, option
 from tacita.methods.modelling.model_builder import ModelBuilder, ReleaseModel, refuse_published_secrets
 from tacita.methods.modelling.solve_release import solve_release
 from tacita.methods.protection.known_sums import find_missed_with_sums
+from tacita.methods.resumption import resumable
 from tacita.methods.rounding.bases import ReaderKnowledge, choose_bases, read_given, refuse_small_bases
 from tacita.methods.rounding.goal import RoundingGoal, parse_goal
 from tacita.methods.rounding.nearest_table import find_nearest
@@ -124,6 +125,7 @@ class Rounding:
         everything = np.ones(len(problem.table), dtype=bool)
         return self._build_model(self._make_task(problem, everything, 0)).model
 
+    @resumable
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Return the release of a rounded table that adds up and, if ``protected``, meets all levels."""
         run = start_run(problem, run)

@@ -51,6 +51,7 @@ from tacita.methods.modelling.scaled_losses import solve_scaled
 from tacita.methods.options.per_cell import read_amounts
 from tacita.methods.protection.attacker_moves import find_unmet
 from tacita.methods.protection.integer_moves import add_integer_moves
+from tacita.methods.resumption import resumable
 from tacita.methods.suppression.network_heuristic import suppress_one_by_one
 from tacita.methods.suppression.secret_costs import (
     COST_NOISE_HELP,
@@ -139,6 +140,7 @@ class Suppression:
         others = (self.conditional_upper, self.conditional_lower, self.conditional_sliding)
         return self.conditional is not None or any(level is not None for level in others)
 
+    @resumable
     def protect(
         self, problem: Problem, run: Run | None = None, start: Release | CellList | None = None
     ) -> Release:
