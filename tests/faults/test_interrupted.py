@@ -260,6 +260,7 @@ def test_sigterm_keeps_the_best_so_far(capsys: pytest.CaptureFixture[str]) -> No
     stop = threading.Event()
 
     def work(run: Run) -> str:
+        run.report("searching", incumbent=1.0)
         while not run.over and not stop.wait(0.01):
             pass
         return "best so far"

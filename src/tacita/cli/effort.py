@@ -75,7 +75,7 @@ def carry_out(
         seed = draw_seed() if effort.seed is None else effort.seed
         listener = _Listener(progress)
         run = Run(time_limit, seed, executor, listener=listener, gap=read_gap(gap or 0.0)).begin()
-        stack.enter_context(_stop_on_signals(run))
+        stack.enter_context(_stop_on_signals(run, listener))
         return _run_in_thread(work, run)
 
 
@@ -96,7 +96,7 @@ def _run_in_thread(work: Callable[[Run], T], run: Run) -> T:
 
 
 @contextmanager
-def _stop_on_signals(run: Run) -> Iterator[None]:
+def _stop_on_signals(run: Run, listener: _Listener) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -106,7 +106,8 @@ def _stop_on_signals(run: Run) -> Iterator[None]:
         if run.cancelled:
             raise KeyboardInterrupt
         run.cancel()
-        print_notes("stopping with the best so far; Ctrl-C once more to give up")
+        how = "with the best so far" if listener.has_incumbent else "though there is nothing to keep yet"
+        print_notes(f"stopping {how}; Ctrl-C once more to give up")
 
     for number, handler in before.items():
         # What is ignored stays so: after nohup a terminal may close.
@@ -148,9 +149,11 @@ class _Listener:
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
+        self.has_incumbent = False
         self.tasks: dict[str, Any] = {}
 
     def __call__(self, event: Event) -> None:
+        self.has_incumbent |= event.incumbent is not None
         if event.phase not in self.tasks:
             self.tasks[event.phase] = self.progress.add_task(event.phase, total=None, known="")
         self.progress.update(

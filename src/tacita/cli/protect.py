@@ -22,6 +22,7 @@ from tacita.cli.console import (
 )
 from tacita.cli.effort import Effort, SearchEffort, carry_out
 from tacita.cli.flags import add_flags
+from tacita.cli.resuming import choose_checkpoint, describe_stop, make_folder
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.core.errors import InfeasibleError, InputError, TacitaError
 from tacita.core.outcome import Status
@@ -81,6 +82,14 @@ def run_protect_command(
             help="Write DIR/publication/release.csv if it is safe, and internal files to DIR/internal.",
         ),
     ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where a long run keeps what it knows: killed or stopped, the same command goes on from "
+            "there. Internal. Default: DIR/tacita.checkpoint.",
+        ),
+    ] = None,
     help_options: Annotated[
         bool, typer.Option("--help-options", help="List the options of the method.")
     ] = False,
@@ -110,6 +119,7 @@ def run_protect_command(
     chosen = make_method(wanted.method or "", wanted.options)
     problem = pose_problem(case, flags, specification)
     begin = {} if start is None else _load_start(chosen, start, problem, flags.decimal)
+    kept = choose_checkpoint(checkpoint, folder, chosen, problem)
     answer: dict[str, Any] = {
         "method": wanted.method,
         "options": _list_values(chosen),
@@ -117,12 +127,15 @@ def run_protect_command(
     }
     try:
         carry_out(lambda run: refuse_breached(problem, run), effort)
-        release = carry_out(
-            lambda run: chosen.protect(problem, run, **begin),
-            effort,
-            time_limit=wanted.time_limit,
-            gap=wanted.gap,
-        )
+        with make_folder(kept, folder):
+            release, stopped = carry_out(
+                lambda run: (chosen.protect(problem, replace(run, checkpoint=kept), **begin), run.late),
+                effort,
+                time_limit=wanted.time_limit,
+                gap=wanted.gap,
+            )
+        if stopped:
+            print_notes(describe_stop(release, kept))
     except TacitaError as error:
         answer["status"] = (Status.INFEASIBLE if isinstance(error, InfeasibleError) else Status.FAILED).value
         print_error(str(error))
