@@ -113,6 +113,7 @@ def test_a_cancel_ends_the_search_and_keeps_and_audits_the_best() -> None:
     searching = slow_job()
     thread = in_background(searching)
     wait_for(lambda: searching.latest is not None)
+    assert searching.has_incumbent
     assert searching.state is State.SEARCHING
     before = searching.seconds
     wait_for(lambda: searching.seconds > before)
@@ -180,6 +181,7 @@ def test_a_cancelled_search_without_a_find_is_cancelled_and_did_not_fail() -> No
     searching.method = Fruitless()
     thread = in_background(searching)
     wait_for(lambda: searching.latest is not None)
+    assert not searching.has_incumbent
     searching.cancel()
     thread.join(LONG)
     assert searching.state is State.CANCELLED

@@ -96,6 +96,27 @@ def test_a_run_that_ends_while_its_card_is_drawn_is_looked_at_once_more(
     assert not cards._timer.active
 
 
+def test_the_button_promises_the_best_so_far_only_where_there_is_one(workspace: Workspace) -> None:
+    job = Job(1, workspace.require_case(), "suppression", {})
+    workspace.jobs.append(job)
+    with ui.element() as page:
+        cards = RunCards(workspace, lambda _: None)
+        button = next(p for p in page.descendants() if p.props.get("data-testid") == "run-1-cancel")
+        state = next(p for p in page.descendants() if p.props.get("data-testid") == "run-1-state")
+        assert isinstance(button, ui.button)
+        assert isinstance(state, ui.label)
+        shown = [button.text]
+        for event in (Event("bounding", bound=3.0), Event("improving", incumbent=9.0), Event("bounding")):
+            job.state = State.SEARCHING
+            job._listen(event)
+            cards._look()
+            shown.append(button.text)
+        assert shown == ["Do not start", "Stop", *2 * ["Stop and keep the best so far"]]
+        job.cancel()
+        cards._look()
+        assert state.text == "stopping; the best so far is kept"
+
+
 def test_the_choice_of_a_run_offers_only_runs_that_are_there(workspace: Workspace) -> None:
     runs = [workspace.start("suppression", {}) for _ in range(2)]
     workspace.forget(runs[1])

@@ -198,6 +198,13 @@ class Run:
         outer = self._meaning
         return replace(self, _meaning=lambda loss: outer(meaning(loss)))
 
+    def preparing(self) -> Run:
+        """Return the run for work whose losses are not those of its result: they are not reported."""
+        listener = self.listener
+        if listener is None:
+            return self
+        return replace(self, listener=lambda event: listener(replace(event, incumbent=None, bound=None)))
+
     def accepts(self, loss: float, bound: float) -> bool:
         """Return whether a loss is proven to be within the gap that is asked for; False if none is."""
         return self.gap > 0 and compute_gap(self._meaning(loss), self._meaning(bound)) <= self.gap

@@ -69,7 +69,7 @@ def _wait_for(job: Job) -> None:
     with ui.element("div").classes("panel").props("role=status data-testid=not-over"):
         ui.label(f"This run is not over yet: {job.state.value}.").classes("panel-title")
         with ui.element("div").classes("strip"):
-            ui.label("What it finds appears here as soon as it is audited. Progress and Cancel:")
+            ui.label("What it finds appears here as soon as it is audited. Progress and Stop:")
             ui.link("Protect", "/protect")
 
     def look() -> None:

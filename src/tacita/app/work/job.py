@@ -63,8 +63,8 @@ class Job:
     """A method at work on a case.
 
     What it tells is read by the pages while the thread writes it; each attribute is replaced whole.
-    ``cut_short`` says what ended the search before it had proven its best, or the gap asked for; nothing
-    where it ended by itself.
+    ``has_incumbent`` says whether there is a best so far, which a cancel keeps. ``cut_short`` says what ended
+    the search before it had proven its best, or the gap asked for; nothing where it ended by itself.
     """
 
     def __init__(
@@ -90,6 +90,7 @@ class Job:
         self.state = State.WAITING
         self.events: list[Event] = []
         self.latest: Event | None = None
+        self.has_incumbent = False
         self.log: list[str] = []
         self.release: Release | None = None
         self.audit: Audit | None = None
@@ -246,6 +247,7 @@ class Job:
 
     def _listen(self, event: Event) -> None:
         self.latest = event
+        self.has_incumbent |= event.incumbent is not None
         events = self.events if len(self.events) < MOST_EVENTS else self.events[::2]
         self.events = [*events, event] if event.incumbent is not None or event.bound is not None else events
         if (line := f"{event.phase}: {describe_progress(event)}".rstrip(": ")) != self._last_line:

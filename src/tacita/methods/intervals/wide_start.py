@@ -27,7 +27,7 @@ def find_wide_start(built: ReleaseModel, plain: ReleaseModel, run: Run) -> Float
     """Return a point of the interval model ``built``, found with the help of ``plain``, the same without a
     minimum width; None where the guess fails.
     """
-    problem, upper = built.model.problem, plain.model.upper.copy()
+    problem, upper, run = built.model.problem, plain.model.upper.copy(), run.preparing()
     needed = problem.levels.sensitive | problem.must_hide
     try:
         for _ in range(ROUNDS):

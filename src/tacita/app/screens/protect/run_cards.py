@@ -108,7 +108,8 @@ class RunCards:
 
 LINES = 400
 """Lines of a log that are shown."""
-KEEP = "Cancel, keep the best so far"
+KEEP, STOP = "Stop and keep the best so far", "Stop"
+"""The button that ends a search: where it has found something, and where it has not."""
 WORDS = {
     State.WAITING: f"waiting: {SIDE_BY_SIDE} runs are at work already",
     State.SEARCHING: "searching",
@@ -179,7 +180,7 @@ class RunCard:
     def _show_state(self, what_for: str) -> None:
         job = self._job
         if job.cancelled and job.state is State.SEARCHING:
-            words = "stopping; the best so far is kept"
+            words = "stopping; the best so far is kept" if job.has_incumbent else "stopping"
         else:
             words = f"– {job.error}" if job.state is State.CANCELLED else WORDS[job.state]
         self._state.set_text(f"{words}, {what_for}" if what_for else words)
@@ -214,7 +215,7 @@ class _Work:
     def add_buttons(self) -> None:
         """Show the buttons of a run's card that stop the run, before those that every card has."""
         job, n = self._job, self._job.number
-        self._cancel = _button(KEEP, f"run-{n}-cancel", job.cancel)
+        self._cancel = _button(STOP, f"run-{n}-cancel", job.cancel)
         self._stop = _button("Stop the audit, unproven is not safe", f"run-{n}-stop", job.stop_audit)
 
     def update(self) -> None:
@@ -225,7 +226,8 @@ class _Work:
             self._bar.props("indeterminate")
         else:
             self._bar.props(remove="indeterminate").set_value(min(1.0, event.done / event.total))
-        self._cancel.set_text("Do not start" if job.state is State.WAITING else KEEP)
+        stop = KEEP if job.has_incumbent else STOP
+        self._cancel.set_text("Do not start" if job.state is State.WAITING else stop)
         self._cancel.set_visibility(job.state in (State.WAITING, State.SEARCHING))
         self._cancel.set_enabled(not job.cancelled)
         self._stop.set_visibility(job.state is State.AUDITING)
