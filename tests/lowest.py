@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = ("app", "pandas", "polars")
+EXTRAS = ("app", "dask", "pandas", "polars")
 TOOLS = ("hatchling", "hypothesis", "joblib", "pytest", "pytest-xdist")
 FAST = (
     *(f"tests/{room}" for room in ("contract", "seeds", "core", "rules", "tabulation", "solvers")),

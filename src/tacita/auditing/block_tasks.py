@@ -1,4 +1,4 @@
-"""Tasks, one per block of the region, and their results combined into answers per attacker.
+"""Tasks, one or more per block of the region, and their results combined into answers per attacker.
 
 The outsider is asked about every sensitive cell. An insider is asked only where their answer can differ from
 the outsider's: at targets with levels of their own, and at the outsider's targets whose proof they can rule
@@ -12,13 +12,14 @@ table's units divided by its ``unit``, and stand in the order lower, upper, slid
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 
 from tacita.auditing.exact_moves import Move
-from tacita.auditing.region import Block
+from tacita.auditing.joint_moves import is_flat
+from tacita.auditing.region import Block, to_columns
 from tacita.core.attacker import Insider
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Units
 from tacita.problem.problem import Problem
@@ -35,6 +36,8 @@ BIT_NAMES = {
     FRACTIONAL: "only fractional",
     UNPROVEN: "unproven",
 }
+TARGETS_PER_TASK = 500
+"""Targets of one task at most: more of them share more moves, fewer are shared by more workers."""
 OUTSIDER = -1
 """The number of the outsider; insiders count from 0."""
 
@@ -89,7 +92,9 @@ class InsiderKnowledge:
 
 @dataclass(frozen=True, eq=False)
 class BlockTask:
-    """A block with its bounds, the outsider's targets and the insiders."""
+    """A block with its bounds, the outsider's targets and the insiders; ``is_part`` if other tasks have the
+    rest of its targets.
+    """
 
     block: Block
     low: Units
@@ -97,6 +102,30 @@ class BlockTask:
     common: Targets
     insiders: InsiderKnowledge
     integer: bool
+    is_part: bool = False
+
+    def split(self) -> Iterator[BlockTask]:
+        """Yield the task, or several with some of its targets each if there are many.
+
+        Targets keep their order, so that neighbours, whom the same moves prove, stay together. Where one
+        program proves hundreds of targets, they are not split.
+        """
+        own = self.insiders.own_who.size
+        parts = -(-max(self.common.columns.size, own) // TARGETS_PER_TASK)
+        if parts == 1 or is_flat(to_columns(self.block)):
+            yield self
+            return
+        for part in range(parts):
+            common, mine = (
+                slice(part * size // parts, (part + 1) * size // parts)
+                for size in (self.common.columns.size, own)
+            )
+            insiders = replace(
+                self.insiders,
+                own_who=self.insiders.own_who[mine],
+                own_targets=self.insiders.own_targets.take(mine),
+            )
+            yield replace(self, common=self.common.take(common), insiders=insiders, is_part=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,17 +184,18 @@ class AuditPlan:
             self.column_of[block.cells] = np.arange(block.cells.size)
 
     def make_tasks(self) -> list[BlockTask]:
-        """Return the tasks of the audit, one per block of the region that has targets."""
+        """Return the tasks of the audit: one per block of the region that has targets, several if many."""
         common = self.problem.against_everyone()
         order, edges = self._sort_by_block(common.cells)
         levels = np.array([common.lower, common.upper, common.sliding])
-        tasks = []
+        tasks = list[BlockTask]()
         for g, (block, insiders) in enumerate(zip(self.blocks, self._list_knowledge(), strict=True)):
             at = order[edges[g] : edges[g + 1]]
             targets = self._make_targets(common.cells[at], levels[:, at])
             if targets.columns.size or insiders.own_who.size:
                 low, high = self.low[block.cells], self.high[block.cells]
-                tasks.append(BlockTask(block, low, high, targets, insiders, self.problem.table.integer))
+                task = BlockTask(block, low, high, targets, insiders, self.problem.table.integer)
+                tasks.extend(task.split())
         return tasks
 
     def _sort_by_block(self, cells: Cells) -> tuple[Cells, Cells]:

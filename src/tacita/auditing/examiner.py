@@ -66,8 +66,9 @@ class Examiner:
         self.result = BlockResult(task.block.cells, moves=self.pool.moves)
         self._session: Session | None = None
         self._columns = to_columns(task.block)
-        # Set once a vertex could not be made exact: short moves are searched for first from then on.
-        self._rough = False
+        # Set once a vertex could not be made exact: short moves are searched for first from then on. With
+        # as many targets as a part has this is nearly certain, and the first vertex takes seconds.
+        self._rough = task.is_part
 
     def shorten_proofs(self) -> None:
         """Replace moves of the outsider's proofs by short ones: a vertex moves cells all over the block, so

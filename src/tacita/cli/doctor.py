@@ -27,6 +27,7 @@ NEEDED = (
 )
 OPTIONAL = {"nicegui": ("app", "want the web app"), "pandas": ("pandas", "use pandas frames")}
 OPTIONAL["polars"] = ("polars", "use polars frames")
+OPTIONAL["distributed"] = ("dask", "share work between machines")
 """Optional packages: the extra that brings them, and who needs it."""
 
 

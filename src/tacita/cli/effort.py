@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from tacita.cli.console import make_error_console, print_notes
+from tacita.cli.workers import open_workers
 from tacita.core.outcome import read_gap
-from tacita.core.run import Event, InThisThread, Run, draw_seed
+from tacita.core.run import Event, Run, draw_seed
 from tacita.report.measures import describe_progress
 from tacita.storage.signals import ENDING
 
@@ -44,7 +45,15 @@ class Effort:
             "default: one from the system.",
         ),
     ] = None
-    workers: Annotated[int, typer.Option(min=1, help="Threads for independent parts of the work.")] = 1
+    workers: Annotated[int, typer.Option(min=1, help="Processes for independent parts of the work.")] = 1
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A Dask scheduler, such as tcp://10.0.0.5:8786, whose workers get independent parts of the "
+            "work, true values included.",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -70,8 +79,7 @@ def carry_out(
     """Return the result of ``work``, run in a thread with the command's limits, progress and Ctrl-C."""
     with ExitStack() as stack:
         progress = stack.enter_context(_make_progress())
-        executor: Executor = ThreadPoolExecutor(effort.workers) if effort.workers > 1 else InThisThread()
-        stack.callback(executor.shutdown, wait=False, cancel_futures=True)
+        executor = open_workers(effort.workers, effort.dask)
         seed = draw_seed() if effort.seed is None else effort.seed
         listener = _Listener(progress)
         run = Run(time_limit, seed, executor, listener=listener, gap=read_gap(gap or 0.0)).begin()

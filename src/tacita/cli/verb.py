@@ -19,6 +19,7 @@ import typer
 
 from tacita.cli.console import print_error, print_json, print_warnings
 from tacita.cli.flags import add_flags
+from tacita.cli.workers import close_workers
 from tacita.core.errors import PluginWarning, TacitaError, TacitaWarning
 from tacita.storage.signals import raise_on_signals
 
@@ -80,7 +81,7 @@ def _list_options(group: type[Any]) -> list[inspect.Parameter]:
 def _run_guarded(function: Callable[..., int], arguments: dict[str, Any], parameters: list[str]) -> int:
     output = next(value for value in arguments.values() if isinstance(value, Output))
     try:
-        with raise_on_signals(), _show_warnings():
+        with raise_on_signals(), _show_warnings(), _close_workers():
             return function(**arguments)
     except KeyboardInterrupt:
         message = "stopped: nothing more was written"
@@ -96,6 +97,14 @@ def _run_guarded(function: Callable[..., int], arguments: dict[str, Any], parame
     if output.json:
         print_json({"error": message})
     return ERROR
+
+
+@contextmanager
+def _close_workers() -> Iterator[None]:
+    try:
+        yield
+    finally:
+        close_workers()
 
 
 @contextmanager

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import os
 import pickle
-import secrets
 import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -73,7 +72,7 @@ class ParallelMap(Generic[T, R]):
         self.function, self.items, self.run, self.phase = function, items, run, phase
         self.executor, self.alone = run.executor, run.alone()
         self.workers = count_workers(self.executor) or os.cpu_count() or 1
-        self.carrier = Threads(self) if shares_memory(self.executor) else Elsewhere(self)
+        self.carrier = choose_carrier(self)
         self._flying: dict[Future[Any], range] = {}
         self._outcomes: dict[int, R | _Raised] = {}
         self._next, self._chunk, self._arrived = 0, 1, 0
@@ -164,7 +163,7 @@ class ParallelMap(Generic[T, R]):
     def _refuse_desertion(self) -> None:
         """Raise if nothing has been heard for long since there are no workers."""
         now = time.monotonic()
-        if now - self._heard < min(1.0, DESERTED):
+        if self.run.over or now - self._heard < 1.0:
             return
         self._heard = now
         if count_workers(self.executor) != 0:
@@ -197,6 +196,7 @@ class Elsewhere:
     """Tasks of a map for executors that pickle what they are given: processes, clusters."""
 
     hears_cancel = False
+    options: Mapping[str, Any] = {}
 
     def __init__(self, work: ParallelMap[Any, Any]) -> None:
         self.executor, self.run = work.executor, work.run
@@ -205,13 +205,40 @@ class Elsewhere:
 
     def submit(self, items: Sequence[Any], *, with_function: bool) -> Future[bytes]:
         task = pickle.dumps((items, self.run), pickle.HIGHEST_PROTOCOL)
-        function = self.function if with_function or len(self.function) <= SMALL else None
-        # Dask gives equal calls one result; the run of another call has another clock.
-        return self.executor.submit(compute_elsewhere, secrets.token_hex(), self.digest, function, task)
+        small = len(self.function) <= SMALL
+        function = self.function if small else self.offer_function() if with_function else None
+        return self.executor.submit(compute_elsewhere, self.digest, function, task, **self.options)
+
+    def offer_function(self) -> Any:
+        """Return an argument that is the pickled function when a task is computed."""
+        return self.function
 
     def read(self, found: bytes) -> Results | None:
         read: Results | None = pickle.loads(found)
         return read
+
+
+class OnDask(Elsewhere):
+    """Tasks of a map for a Dask cluster, whose workers hand large functions on to each other."""
+
+    # Equal calls are computed anew, as their time limits differ, and large arguments are not hashed.
+    options: Mapping[str, Any] = {"pure": False}
+
+    def __init__(self, work: ParallelMap[Any, Any]) -> None:
+        super().__init__(work)
+        self.offered: Any = None
+
+    def offer_function(self) -> Any:
+        if self.offered is None or self.offered.status != "finished":
+            self.offered = find_dask_client(self.executor).scatter(self.function, broadcast=True, hash=False)
+        return self.offered
+
+
+def choose_carrier(work: ParallelMap[Any, Any]) -> Threads | Elsewhere:
+    """Return how the tasks of a map get to the workers of its executor."""
+    if isinstance(work.executor, ThreadPoolExecutor):
+        return Threads(work)
+    return Elsewhere(work) if find_dask_client(work.executor) is None else OnDask(work)
 
 
 def compute_chunk(function: Callable[[Any, Run], Any], items: Sequence[Any], run: Run) -> Results:
@@ -229,7 +256,7 @@ _functions: OrderedDict[bytes, Callable[[Any, Run], Any]] = OrderedDict()
 _functions_lock = Lock()
 
 
-def compute_elsewhere(_: str, digest: bytes, function: bytes | None, task: bytes) -> bytes:
+def compute_elsewhere(digest: bytes, function: bytes | None, task: bytes) -> bytes:
     """Return the pickled results of a task in a worker, pickled None if the worker lacks the function."""
     with _functions_lock:
         if digest not in _functions and function is not None:
@@ -247,21 +274,30 @@ def compute_elsewhere(_: str, digest: bytes, function: bytes | None, task: bytes
     return pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
 
 
-def shares_memory(executor: Executor) -> bool:
-    """Return whether an executor works in threads of this process."""
-    return isinstance(executor, ThreadPoolExecutor)
+def find_threads(executor: Executor) -> ThreadPoolExecutor | None:
+    """Return the threads of this process that an executor is, or has as ``threads`` besides; else None."""
+    if isinstance(executor, ThreadPoolExecutor):
+        return executor
+    threads: ThreadPoolExecutor | None = getattr(executor, "threads", None)
+    return threads
 
 
 def count_workers(executor: Executor) -> int | None:
     """Return how many tasks an executor works on at a time now, or None if it does not say."""
-    # Dask's executor and those of the standard library have no public names for these.
-    client, workers = getattr(executor, "_client", None), getattr(executor, "_max_workers", None)
+    client = find_dask_client(executor)
     if client is None:
+        # The standard library has no public name for it.
+        workers = getattr(executor, "_max_workers", None)
         return None if workers is None else int(workers)
     try:
         return sum(map(int, client.nthreads().values()))
     except Exception:
         return None
+
+
+def find_dask_client(executor: Executor) -> Any:
+    """Return the client of a Dask executor, which has no public name for it; None of other executors."""
+    return getattr(executor, "_client", None)
 
 
 def describe_lost_workers(error: Exception | None) -> WorkersError:

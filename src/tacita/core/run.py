@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from tacita.core.outcome import Status, compute_gap, read_gap
-from tacita.core.parallel_map import ParallelMap, map_in_turn, shares_memory
+from tacita.core.parallel_map import ParallelMap, find_threads, map_in_turn
 
 LOG = logging.getLogger("tacita")
 LOG.addHandler(logging.NullHandler())
@@ -154,6 +154,12 @@ class Run:
         """Return the same run with its clock started now, unless it belongs to work that has begun."""
         return self if self._begun else replace(self, started=time.monotonic(), _begun=True)
 
+    def limited(self, seconds: float | None) -> Run:
+        """Return the same run with its clock started now, and no more than so many seconds left."""
+        left = min(self.remaining, float("inf") if seconds is None else seconds)
+        limit = None if left == float("inf") else left
+        return replace(self, time_limit=limit, started=time.monotonic(), patience=0.0, _begun=True)
+
     @property
     def seconds(self) -> float:
         """Seconds since the run was started."""
@@ -216,10 +222,10 @@ class Run:
         return Status.WITHIN_GAP if self.accepts(loss, bound) else Status.FEASIBLE
 
     def alone(self) -> Run:
-        """Return the run for a part of the work: the same limits, seeds and cancel, but no workers and no
-        listener.
+        """Return the run for a part of the work: the same limits, seeds and cancel, but no workers, no
+        listener and no checkpoint.
         """
-        return replace(self, executor=InThisThread(), listener=None)
+        return replace(self, executor=InThisThread(), listener=None, checkpoint=None)
 
     def map(
         self,
@@ -252,7 +258,7 @@ class Run:
             Reported with the numbers of results that have arrived, in any order, and of all items.
         local
             The function uses what is only in this process, such as a solver's session: threads share the
-            items, with other executors this thread computes all of them.
+            items, those that an executor has as ``threads`` too; else this thread computes all of them.
 
         Raises
         ------
@@ -266,10 +272,10 @@ class Run:
         the items that they have begun, at the latest at the time limit, and nobody waits for them.
         """
         listed = list(items)
-        here = len(listed) < 2 or isinstance(self.executor, InThisThread)
-        if here or (local and not shares_memory(self.executor)):
+        executor = (find_threads(self.executor) or InThisThread()) if local else self.executor
+        if len(listed) < 2 or isinstance(executor, InThisThread):
             return map_in_turn(function, listed, self, phase)
-        return iter(ParallelMap(function, listed, self, phase))
+        return iter(ParallelMap(function, listed, replace(self, executor=executor), phase))
 
 
 def _start_elsewhere(time_limit: float | None, seed: int, search: int, gap: float) -> Run:

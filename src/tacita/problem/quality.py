@@ -25,7 +25,8 @@ use, as it reveals true values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
@@ -133,17 +134,20 @@ def measure_risk(problem: Problem, cells: Cells, low: Floats, high: Floats) -> R
 def compare(problem: Problem, releases: Sequence[Release | Protects], run: Run | None = None) -> Comparison:
     """Return a comparison of what each release of a problem lost; a method makes its release first.
 
-    A method that finds none has a row that says why.
+    A method that finds none has a row that says why. Methods work side by side if the run has workers; its
+    time limit is for each of them.
     """
-    return Comparison(_compare_one(problem, one, run) for one in releases)
+    run = Run() if run is None else run
+    each = partial(_compare_one, problem, run.time_limit)
+    return Comparison(replace(run, time_limit=None).map(each, releases))
 
 
-def _compare_one(problem: Problem, one: Release | Protects, run: Run | None) -> Lost:
+def _compare_one(problem: Problem, seconds: float | None, one: Release | Protects, run: Run) -> Lost:
     """Return what a release, or that of a method, lost of the problem's table; or why there is none."""
     if isinstance(one, Release):
         return _measure(problem, one, str(one.made_by.get("method", "release")))
     try:
-        return _measure(problem, one.protect(problem, run), one.name)
+        return _measure(problem, one.protect(problem, run.limited(seconds)), one.name)
     except InfeasibleError as error:
         return Lost(one.name, none=str(error))
 
