@@ -274,7 +274,8 @@ def test_input_is_not_changed() -> None:
 def test_progress_is_told_and_a_cancelled_run_ends() -> None:
     events: list[Event] = []
     tabulate(COLUMNS, ["region"], "turnover", "firm", run=Run(listener=events.append))
-    assert [event.phase for event in events][:2] == ["reading values", "tabulating leaf cells"]
+    phases = [event.phase for event in events]
+    assert phases[:3] == ["opening records", "reading values", "tabulating leaf cells"]
     cancelled = Run()
     cancelled.cancel()
     with pytest.raises(TacitaError, match="stopped before reading values"):

@@ -36,6 +36,7 @@ from tacita.auditing.region import make_blocks, peel
 from tacita.core.attacker import Insider
 from tacita.core.errors import LevelsError, ReleaseError, and_others
 from tacita.core.exact import Units
+from tacita.core.heartbeat import with_heartbeat
 from tacita.core.notebook import MOST_ROWS, show_table
 from tacita.core.release import Release
 from tacita.core.run import LOG, Run
@@ -213,6 +214,7 @@ class Audit(Framed):
                 yield Finding(cell, structure.name(cell), own.attacker, bits, *reach)
 
 
+@with_heartbeat("audit")
 def audit(problem: Problem, release: Release | Sequence[Release], run: Run | None = None) -> Audit:
     """Return the verdict on every sensitive cell and attacker for a release, or several judged together.
 

@@ -19,6 +19,7 @@ from tacita.auditing.region import make_blocks, peel
 from tacita.core.attacker import Insider, to_unit_bounds
 from tacita.core.errors import InputError, ReleaseError
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.core.heartbeat import with_heartbeat
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.tables.cell_selection import CellList, read_cells
@@ -65,6 +66,7 @@ class Deduction(Framed):
         return float(self.low[found[0]]), float(self.high[found[0]])
 
 
+@with_heartbeat("deducing")
 def deduce(
     problem: Problem,
     release: Release | Sequence[Release],
@@ -98,6 +100,7 @@ def deduce(
     return Deduction(table.structure, hidden, *(_to_values(end, table.decimals) for end in units))
 
 
+@with_heartbeat("deducing")
 def expose(
     release: Release,
     lower: ArrayLike | None = 0.0,

@@ -15,9 +15,11 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from tacita.core.heartbeat import Pulse
 from tacita.core.outcome import Status, compute_gap, read_gap
 from tacita.core.parallel_map import ParallelMap, find_threads, map_in_turn
 
@@ -100,7 +102,8 @@ class Run:
         Any :class:`concurrent.futures.Executor`: threads, processes, a Dask client's
         ``client.get_executor()``. Default: this thread.
     listener
-        Called with an :class:`Event` now and then, from the thread that runs.
+        Called with an :class:`Event` at least every two seconds or so: from the thread that runs or, during a
+        long single step, from another one that repeats the last.
     search
         For the order in which searches try things. It is no secret, and the same by default, so that what
         draws no numbers gives the same release every time.
@@ -126,6 +129,7 @@ class Run:
     checkpoint: str | os.PathLike[str] | None = None
     _stop: Switch = field(default_factory=Switch)
     _begun: bool = False
+    _pulse: Pulse = field(default_factory=Pulse)
     _meaning: Callable[[float], float] = float
 
     def __post_init__(self) -> None:
@@ -196,8 +200,25 @@ class Run:
                 "%s %d/%d after %.1f s%s",
                 *(phase, done, total, self.seconds, "" if gap is None else f", gap {gap:.2%}"),
             )
-        if self.listener is not None:
-            self.listener(Event(phase, done, total, seconds=self.seconds, **known))
+        if (listener := self.listener) is not None:
+            event = Event(phase, done, total, seconds=self.seconds, **known)
+            self._pulse.note(lambda since: listener(replace(event, seconds=event.seconds + since)))
+            listener(event)
+
+    @property
+    def silent(self) -> bool:
+        """Whether somebody listens, and has heard nothing for so long that a loop should report again."""
+        return self.listener is not None and self._pulse.silent
+
+    @contextmanager
+    def heartbeat(self, phase: str) -> Iterator[None]:
+        """Report a phase, and repeat the last report whenever the block is silent for long."""
+        if self.listener is None:
+            yield
+            return
+        with self._pulse.beating():
+            self.begin().report(phase)
+            yield
 
     def translated(self, meaning: Callable[[float], float]) -> Run:
         """Return the run for a search with other losses, which ``meaning`` translates to those of the run."""

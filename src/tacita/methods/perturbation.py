@@ -25,6 +25,7 @@ import numpy as np
 
 from tacita.core.errors import InfeasibleError, InputError, LevelsError
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.core.heartbeat import with_heartbeat
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
 from tacita.engine.model import Model
@@ -111,6 +112,7 @@ class Perturbation:
         """Return the engine's model of a perturbation, with the distances that the run draws."""
         return build_alone(self, self._with_known_columns(problem), Draws((run or Run()).seed)).model
 
+    @with_heartbeat("preparing")
     @resumable
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Return a perturbed table that adds up and protects all sensitive cells against all attackers."""

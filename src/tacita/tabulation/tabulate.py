@@ -10,6 +10,7 @@ import numpy as np
 
 from tacita.core.errors import InputError, StoppedError, issue_warnings
 from tacita.core.exact import Cells
+from tacita.core.heartbeat import with_heartbeat
 from tacita.core.run import Run
 from tacita.core.tables.build import build_from_cells
 from tacita.core.tables.contributions import Beyond, Contributions
@@ -27,6 +28,7 @@ from tacita.tabulation.records import open_records
 MOST_LARGEST = 100
 
 
+@with_heartbeat("opening records")
 def tabulate(
     source: Any,
     by: Mapping[str, Trees] | Iterable[str],

@@ -251,7 +251,7 @@ class Construction:
 
     def _report(self, phase: str, done: int, total: int, incumbent: bool = False) -> None:
         """Report progress now and then; raise an error when the time is over and there is no release yet."""
-        if done % REPORT_EVERY == 0:
+        if done % REPORT_EVERY == 0 or self.run.silent:
             known = {"incumbent": self.loss} if incumbent else {}
             self.run.report(phase, done, total, **known)
         if self.keep is not None and phase != "sharing":

@@ -68,7 +68,7 @@ class DualAscent:
                 continue
             if run.over or run.seconds > until:
                 return
-            if done % REPORT_EVERY == 0:
+            if done % REPORT_EVERY == 0 or run.silent:
                 run.report("bounding", done, len(order))
             while self._raise_for(k, FEW) or self._raise_for(k, MANY):
                 pass

@@ -25,6 +25,7 @@ import numpy as np
 from tacita.core import exact
 from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.exact import Cells, Mask, Units
+from tacita.core.heartbeat import with_heartbeat
 from tacita.core.outcome import Outcome
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
@@ -150,6 +151,7 @@ class Adjustment:
         if not 0 < self.delta < np.inf:
             raise InputError(f"option 'delta' is {self.delta:g}; it must be more than 0, and finite")
 
+    @with_heartbeat("preparing")
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Return the release of the adjusted table, with the radius announced around its numbers."""
         run = start_run(problem, run)

@@ -24,6 +24,7 @@ from typing import ClassVar
 import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask, Units
+from tacita.core.heartbeat import with_heartbeat
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.words import pluralize
@@ -81,6 +82,7 @@ class Intervals:
         """Return the engine's model of published intervals, with ends drawn by the run's seed."""
         return build_alone(self, problem, Draws((run or Run()).seed)).model
 
+    @with_heartbeat("preparing")
     @resumable
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Return a release of intervals that protect every sensitive cell against every attacker."""

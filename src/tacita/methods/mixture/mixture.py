@@ -19,6 +19,7 @@ import numpy as np
 
 from tacita.core.errors import InputError
 from tacita.core.exact import Mask
+from tacita.core.heartbeat import with_heartbeat
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
 from tacita.engine.attack.requirements import OUTSIDER, find_room
@@ -81,6 +82,7 @@ class Mixture:
         """Return the engine's model of the mixture: windows and losses of all parts, with a run's draws."""
         return self._build_model(problem, Draws((run or Run()).seed)).model
 
+    @with_heartbeat("preparing")
     @resumable
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Return a release by a mixture of methods that protects all sensitive cells against attackers."""

@@ -27,6 +27,7 @@ import numpy as np
 from tacita.core import exact
 from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.exact import Units
+from tacita.core.heartbeat import with_heartbeat
 from tacita.core.outcome import Outcome
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
@@ -114,6 +115,7 @@ class RandomRounding:
         weight = read_weights(problem, "inverse", "loss")
         return float((weight * change**2)[inner].sum())
 
+    @with_heartbeat("preparing")
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Return the best random rounding found; its loss is ``sum (x - a)^2 / |a|`` over all inner cells.
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import Floats, Mask
+from tacita.core.heartbeat import with_heartbeat
 from tacita.core.levels import Levels
 from tacita.core.release import Release
 from tacita.core.run import Run
@@ -125,6 +126,7 @@ class Rounding:
         everything = np.ones(len(problem.table), dtype=bool)
         return self._build_model(self._make_task(problem, everything, 0)).model
 
+    @with_heartbeat("preparing")
     @resumable
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Return the release of a rounded table that adds up and, if ``protected``, meets all levels."""

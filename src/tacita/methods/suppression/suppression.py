@@ -25,6 +25,7 @@ import numpy as np
 
 from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.exact import Floats, Mask, Units, ceil_units
+from tacita.core.heartbeat import with_heartbeat
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Release
 from tacita.core.run import Run
@@ -140,6 +141,7 @@ class Suppression:
         others = (self.conditional_upper, self.conditional_lower, self.conditional_sliding)
         return self.conditional is not None or any(level is not None for level in others)
 
+    @with_heartbeat("preparing")
     @resumable
     def protect(
         self, problem: Problem, run: Run | None = None, start: Release | CellList | None = None

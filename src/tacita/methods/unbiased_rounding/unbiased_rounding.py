@@ -28,6 +28,7 @@ import numpy as np
 from tacita.core import exact
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import UNBOUNDED, Mask, Units
+from tacita.core.heartbeat import with_heartbeat
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Release
 from tacita.core.run import Run
@@ -84,6 +85,7 @@ class UnbiasedRounding:
         """Return the loss of an unbiased rounding, ``sum |v - a|`` over all cells."""
         return float(np.abs(measure_shown_changes(problem, release)).sum() / 10.0**problem.table.decimals)
 
+    @with_heartbeat("preparing")
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Return an unbiased rounding drawn with the seed of the run; its loss is ``sum |v - a|``.
 
