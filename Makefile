@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-CHROMIUM := $(VENV)/.chromium
+SYSTEM := $(VENV)/.system
+SPARK := $(VENV)/.spark
 MINUTES ?= 60
 COUNT ?= 10000
 SEED ?= 1
@@ -21,8 +22,13 @@ $(INSTALLED): pyproject.toml
 	@touch $@
 
 # Tried once per environment, so that a machine that cannot have a browser is not asked again and again.
-$(CHROMIUM): $(INSTALLED)
-	@$(BIN)/python tests/browser/get_chromium.py
+$(SYSTEM): $(INSTALLED)
+	@$(BIN)/python tests/system_packages.py
+	@touch $@
+
+# Spark is large, and only slow tests use it.
+$(SPARK): $(INSTALLED)
+	@$(BIN)/python tests/system_packages.py --slow
 	@touch $@
 
 demo: $(INSTALLED)  ## protect a small table, results in build/demo
@@ -31,7 +37,7 @@ demo: $(INSTALLED)  ## protect a small table, results in build/demo
 app: $(INSTALLED)  ## the web app, in your browser
 	@$(BIN)/tacita app
 
-test: $(CHROMIUM)  ## the tests, without the slow ones
+test: $(SYSTEM)  ## the tests, without the slow ones
 	@$(BIN)/python -m pytest -n 2 -m "not slow" -rs
 
 lint: $(INSTALLED)  ## style and format
@@ -41,7 +47,7 @@ lint: $(INSTALLED)  ## style and format
 types: $(INSTALLED)  ## strict type check
 	@$(BIN)/mypy --strict src
 
-check-all: lint types $(CHROMIUM)  ## everything: slow tests, twelve times the examples of every property, pages behind a slow line
+check-all: lint types $(SYSTEM) $(SPARK)  ## everything: slow tests, twelve times the examples of every property, pages behind a slow line
 	@TACITA_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 -rs
 	@TACITA_TEST_LAG=0.4 $(BIN)/python -m pytest -n 2 -rs tests/browser
 	@$(MAKE) --no-print-directory coverage lowest
@@ -60,10 +66,10 @@ fuzz: $(INSTALLED)  ## the adversary with new seeds for MINUTES=60
 mutants: $(INSTALLED)  ## COUNT=10000 mutated files of all formats, read with SEED=1
 	@$(BIN)/python tests/faults/mutants.py --count $(COUNT) --seed $(SEED)
 
-bench: $(CHROMIUM)  ## every benchmark, one after the other
+bench: $(SYSTEM)  ## every benchmark, one after the other
 	@set -e; for script in $(sort $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script; done
 
-screenshots: $(CHROMIUM)  ## the pictures of docs/app.md, taken anew
+screenshots: $(SYSTEM)  ## the pictures of docs/app.md, taken anew
 	@$(BIN)/python tests/browser/screenshots.py docs/images
 
 clean:  ## remove the environment, caches and build results

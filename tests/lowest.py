@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = ("app", "dask", "pandas", "polars")
+EXTRAS = ("app", "dask", "ibis", "pandas", "polars")
 TOOLS = ("hatchling", "hypothesis", "joblib", "pytest", "pytest-xdist")
 FAST = (
     *(f"tests/{room}" for room in ("contract", "seeds", "core", "rules", "tabulation", "solvers")),
@@ -30,7 +30,7 @@ def floors() -> list[str]:
     needed = [*project["dependencies"]]
     for extra in EXTRAS:
         needed += project["optional-dependencies"][extra]
-    wrong = [text for text in needed if not re.fullmatch(r"[\w.-]+>=[\d.]+", text)]
+    wrong = [text for text in needed if not re.fullmatch(r"[\w.-]+(\[\w+\])?>=[\d.]+", text)]
     assert not wrong, f"{wrong[0]}: write name>=version in pyproject.toml"
     return [text.replace(">=", "==") for text in needed]
 

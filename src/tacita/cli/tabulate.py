@@ -23,7 +23,8 @@ def run_tabulate_command(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="Records: CSV, Parquet (also 'folder/*.parquet'), Excel, file.duckdb::table, project.toml.",
+            help="Records: CSV, Parquet (also 'folder/*.parquet'), Excel, file.duckdb::table, "
+            "'postgres://user@host/database?table=schema.name', project.toml.",
         ),
     ],
     output: Output,

@@ -22,6 +22,7 @@ from tacita.formats.petrenko import LowerLevels, read_thesis
 from tacita.formats.table_file import AS_USUAL, FileSpecification, read_table_file
 from tacita.problem.problem import Problem
 from tacita.rules import Rule
+from tacita.tabulation.address import is_address, mask_passwords
 
 NUMBERS = ("decimals", "counts")
 SAY_LOWER = "say 'symmetric' or 'none'"
@@ -45,6 +46,12 @@ def read_case_file(
     rule, specified
         Further options of :func:`~tacita.formats.table_file.read_table_file`.
     """
+    if is_address(path):
+        raise FormatError(
+            "a database holds records, not a table with one row per cell",
+            place=mask_passwords(str(path)),
+            remedy="Make a table of them with tacita tabulate, or name them as microdata in a project",
+        )
     path = Path(path)
     names = [
         name for name, value in (*specified.items(), ("rule", rule), ("lower", lower)) if value is not None

@@ -1,4 +1,4 @@
-"""Read records from files: tabulation reads most formats itself, by their paths; workbooks are read here."""
+"""Read records: tabulation reads most files and databases itself, by their names; workbooks are read here."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacita.formats.columns import read_columns
 from tacita.formats.workbook import is_workbook, name_other_sheets, refuse_sheet
+from tacita.tabulation.address import is_address, mask_passwords
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,24 +19,24 @@ if TYPE_CHECKING:
 
 def find_records(path: str | os.PathLike[str], sheet: str | None = None) -> str | pa.Table:
     """Return a microdata file as tabulation takes it: its path, or the records of a workbook's sheet."""
-    if is_workbook(path):
+    if not is_address(path) and is_workbook(path):
         with name_other_sheets(path, sheet):
             return _read_sheet(path, sheet).data
-    refuse_sheet(path, sheet)
+    refuse_sheet(mask_passwords(str(path)) if is_address(path) else path, sheet)
     return os.fspath(path)
 
 
 def tabulate_file(
     path: str | os.PathLike[str], by: Any, *, sheet: str | None = None, **options: Any
 ) -> Table:
-    """Return the table of a microdata file of any format; ``by`` and options as for :func:`tacita.tabulate`.
+    """Return the table of microdata in a file or database; ``by`` and options as for :func:`tacita.tabulate`.
 
     Of a workbook it is noted which sheet was read, and errors name the file as they do for others.
     """
     from tacita.tabulation.records import NamedFrame
     from tacita.tabulation.tabulate import tabulate
 
-    if not is_workbook(path):
+    if is_address(path) or not is_workbook(path):
         return tabulate(find_records(path, sheet), by, **options)
     with name_other_sheets(path, sheet):
         read = _read_sheet(path, sheet)

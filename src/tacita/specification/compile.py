@@ -231,7 +231,7 @@ def _read_source(
         from tacita.formats.records import tabulate_file
 
         return tabulate_file(
-            specification.folder / source.microdata,
+            specification.locate(source.microdata),
             by or [],
             sheet=source.sheet,
             value=source.value,

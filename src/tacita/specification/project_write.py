@@ -108,7 +108,7 @@ def write_project(
                 return Written(drafted.move_into_place(), drafted.notes)
         except TacitaError as error:
             notes.append(
-                f"{specification.folder / microdata[0]} does not give this problem: the table itself was "
+                f"{specification.locate(microdata[0])} does not give this problem: the table itself was "
                 f"written ({error})"
             )
     failed: TacitaError | None = None

@@ -22,6 +22,7 @@ from tacita.formats.case_file import refuse_options
 from tacita.publication.release_write import FORMATS
 from tacita.publication.rounded_by_others import RoundingMode
 from tacita.rules.protection import USUAL_PERCENT
+from tacita.tabulation.address import check_addresses, is_address
 
 if TYPE_CHECKING:
     from tacita.core.tables.table import Table
@@ -91,7 +92,7 @@ class Source(Section, ReadOptions):
     file
         A table with one row per cell, a crosstab, a JJ file, NCHS text or a folder of the thesis program.
     microdata
-        Records to tabulate.
+        Records to tabulate: a file, or their address in a database, which holds no password.
     by, hierarchies
         As for :class:`~tacita.ReadOptions`; a name of :attr:`Specification.hierarchies` stands for that
         classification.
@@ -124,12 +125,13 @@ class Source(Section, ReadOptions):
             raise SpecificationError("microdata need by, the columns to tabulate by")
         if self.microdata is not None and isinstance(self.largest, tuple):
             raise SpecificationError("with microdata, largest is a number")
+        check_addresses(self.file, self.microdata)
         if self.file is not None and isinstance(self.largest, int):
             raise SpecificationError("with a file of cells, largest is a list of columns")
 
     @property
     def path(self) -> str:
-        """The path of the file of cells or of microdata that the specification names."""
+        """The path of the file of cells or of microdata that the specification names, or their address."""
         return self.file or self.microdata or ""
 
 
@@ -392,13 +394,17 @@ class Specification(Section):
         """Return how the specification names a path that is relative to the working folder."""
         return os.fspath(path) if self.folder == Path() else os.path.abspath(path)
 
+    def locate(self, path: str) -> str:
+        """Return a path that the specification names, from the working folder; an address as it is."""
+        return path if is_address(path) else os.fspath(self.folder / path)
+
     def at(self, folder: Path) -> Specification:
         """Return a copy of the specification for another folder, relative paths made absolute."""
         if folder.resolve() == self.folder.resolve():
             return replace(self, folder=folder)
 
         def whole(path: str | None) -> str | None:
-            return None if path is None else str(self.folder.resolve() / path)
+            return path if path is None or is_address(path) else str(self.folder.resolve() / path)
 
         def source(given: Source) -> Source:
             return replace(given, file=whole(given.file), microdata=whole(given.microdata))
@@ -432,7 +438,7 @@ class Specification(Section):
         return [self.folder / name for name in self._named() if found or name != FOUND]
 
     def _named(self) -> Iterator[str]:
-        yield from (source.path for source in self.sources)
+        yield from (source.path for source in self.sources if not is_address(source.path))
         for tree in self.hierarchies.values():
             file = tree if isinstance(tree, str) else tree.file
             yield from () if file is None else (file,)

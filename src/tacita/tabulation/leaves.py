@@ -21,7 +21,7 @@ from tacita.core.tables.structure import make_keys
 from tacita.core.words import pluralize
 from tacita.tabulation.entries import decode_keys
 from tacita.tabulation.largest import Largest
-from tacita.tabulation.numbers import Numbers
+from tacita.tabulation.numbers import Numbers, copies_sql
 from tacita.tabulation.records import Records, quote_name
 
 Trees = Hierarchy | Sequence[Hierarchy] | None
@@ -73,7 +73,7 @@ def read_cube(records: Records, by: Mapping[str, Trees]) -> Cube:
     total = 0
     for name, trees in by.items():
         answer = records.fetch(
-            f"SELECT {quote_name(name)} AS code, count(*) AS count FROM records GROUP BY ALL"
+            f"SELECT {quote_name(name)} AS code, {records.count_sql()} AS count FROM records GROUP BY ALL"
         )
         count = to_integers(answer, "count")
         _refuse_empty(records, answer)
@@ -89,25 +89,33 @@ def read_leaves(
 ) -> tuple[Cube, Leaves, ListedRecords]:
     """Return dimensions, leaf cells and their largest records, where each record is its own contributor."""
     columns = ", ".join(quote_name(column) for column in by)
-    weight = f"sum({numbers.weight})" if numbers.weight else "0"
+    weight = f"sum({numbers.weights})" if numbers.weights else "0"
+    # Of the records of a database those that are among the largest travel alone.
+    alone = f" FILTER ({records.grouped} = 1)" if records.grouped else ""
     answer = records.fetch(
-        f"SELECT {columns}, count(*) AS _count, CAST(sum({numbers.weighted}) AS BIGINT) AS _value, "
-        f"CAST(sum(abs({numbers.weighted})) AS BIGINT) AS _absolute, CAST({weight} AS BIGINT) AS _weight, "
-        f"max({_packed_sql(numbers, largest)}, {largest}) AS _largest FROM records GROUP BY ALL"
+        f"SELECT {columns}, {records.count_sql()} AS _count, "
+        f"CAST(sum({numbers.weighted}) AS BIGINT) AS _value, "
+        f"CAST(sum({numbers.absolute}) AS BIGINT) AS _absolute, CAST({weight} AS BIGINT) AS _weight, "
+        f"max({_packed_sql(numbers, largest)}, {largest}){alone} AS _largest FROM records GROUP BY ALL "
+        f"ORDER BY {columns}"
     )
     _refuse_empty(records, answer)
     count = to_integers(answer, "_count")
     encoded = [_encode(records, name, trees, answer.column(name), count) for name, trees in by.items()]
     dimensions = tuple(e.dimension for e in encoded)
     keys = make_keys(dimensions, np.column_stack([e.rows for e in encoded]))
-    # Codes that are written differently may be one code: 1 and 1.0, or a node and its only child.
+    # In order, so that of equal records the same are listed first, whatever the order of the answer.
     order = np.argsort(keys, kind="stable")
-    starts = find_runs(keys[order])
-    step = Step(order, np.repeat(np.arange(starts.size), np.diff(starts, append=order.size)), starts)
+    answer, keys = answer.take(order), keys[order]
+    # Codes that are written differently may be one code: 1 and 1.0, or a node and its only child.
+    starts = find_runs(keys)
+    step = Step(
+        np.arange(keys.size), np.repeat(np.arange(starts.size), np.diff(starts, append=keys.size)), starts
+    )
     lists, listed = _unpack(answer.column("_largest"), largest, keys)
     leaves = Leaves(
-        keys=keys[order[starts]],
-        count=step.add(count),
+        keys=keys[starts],
+        count=step.add(to_integers(answer, "_count")),
         value=step.add(to_integers(answer, "_value")),
         absolute=step.add(to_integers(answer, "_absolute")),
         weight=step.add(to_integers(answer, "_weight")),
@@ -148,13 +156,6 @@ def to_matrix(column: Any, depth: int, missing: int) -> NDArray[np.int64]:
     rank = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     matrix[np.repeat(np.arange(lengths.size), lengths), rank] = to_numpy(lists.flatten())
     return matrix
-
-
-def copies_sql(weight: str | None, most: int) -> str:
-    """Return SQL for how many contributors a record of this weight stands for, at most ``most``."""
-    if weight is None:
-        return "1"
-    return f"CAST(least(greatest(round_even({weight} / 1e6, 0), 1), {most}) AS BIGINT)"
 
 
 def _packed_sql(numbers: Numbers, largest: int) -> str:
@@ -200,7 +201,7 @@ def _encode(records: Records, name: str, trees: Trees, column: Any, count: Units
     missing = np.array([*blank, True])[row]
     if missing.any():
         raise HierarchyError(
-            f"missing code in {pluralize(int(count[missing].sum()), 'record')} (column '{name}'), first in "
+            f"missing code in {pluralize(int(count[missing].sum()), 'record')} (column '{name}')"
             f"{records.describe_first_of(name, encoded.dictionary.filter(pa.array(blank, pa.bool_())))}",
             place=records.place,
             remedy="Give them a code, say 'unknown', or leave them out with the condition "
@@ -236,7 +237,7 @@ def _refuse_foreign(
         codes = ", ".join(f"'{texts[i]}' ({pluralize(int(count[i]), 'record')})" for i in wrong[:5])
         more = f" and {pluralize(len(wrong) - 5, 'more code')}" if len(wrong) > 5 else ""
         first = records.describe_first_of(dimension.name, raw.take(wrong))
-        return f"{codes}{more} in column '{dimension.name}', first in {first},"
+        return f"{codes}{more} in column '{dimension.name}'{first and f'{first},'}"
 
     unknown = [i for i, text in enumerate(texts) if text not in dimension.position]
     if unknown:

@@ -28,13 +28,28 @@ WEIGHT_DECIMALS = 6
 
 @dataclass(frozen=True)
 class Numbers:
-    """SQL expressions of a record's integers; ``weight`` is in millionths. ``negative``: some value is."""
+    """SQL expressions of the integers of a record, or of a group of records.
+
+    Attributes
+    ----------
+    negative
+        Whether some value is.
+    own, weighted, weight
+        As above, and the weight in millionths, or None; of a group two sums, and the largest weight.
+    absolute, weights
+        Sums over a group, of ``weighted`` without signs and of weights; of a record the same as without sum.
+    sound
+        What holds for every record that was surveyed, so that these integers are exact.
+    """
 
     decimals: int
     negative: bool
     own: str
     weighted: str
     weight: str | None
+    absolute: str
+    weights: str | None
+    sound: str
 
 
 def read_numbers(records: Records, value: str | None, weight: str | None, decimals: int | None) -> Numbers:
@@ -55,12 +70,15 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
     w = _number_sql(records, weight) if weight is not None else None
     integer = value is None or records.types[value] in INTEGER_TYPES
     found, size, negative = 0, 0.0, False
+    sound = ["true"]
     if value is not None:
         values = _survey(records, value, x, "value", integer, guess=decimals is None)
         found, size, negative = values.decimals, values.size, values.least < 0
+        sound += values.sound
     if w is not None and weight is not None:
         weights = _survey(records, weight, w, "weight", integer=False, guess=decimals is None)
         found += weights.decimals
+        sound += weights.sound
         grossed = records.fetch_row(f"SELECT sum(abs(CAST({x} AS DOUBLE) * {w})) FROM records")[0]
         size = max(size, float(grossed or 0.0))
     if decimals is None:
@@ -83,10 +101,17 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
         )
     factor = 10**decimals
     own = f"CAST({x} AS BIGINT) * {factor}" if integer else _rounded_sql(f"{x} * {factor}")
-    if w is None:
-        return Numbers(decimals, negative, own, own, None)
-    weighted = _rounded_sql(f"CAST({x} AS DOUBLE) * {w} * {factor}")
-    return Numbers(decimals, negative, own, weighted, _rounded_sql(f"{w} * {10**WEIGHT_DECIMALS}"))
+    weighted = own if w is None else _rounded_sql(f"CAST({x} AS DOUBLE) * {w} * {factor}")
+    millionths = None if w is None else _rounded_sql(f"{w} * {10**WEIGHT_DECIMALS}")
+    absolute = f"abs({weighted})"
+    return Numbers(decimals, negative, own, weighted, millionths, absolute, millionths, " AND ".join(sound))
+
+
+def copies_sql(weight: str | None, most: int) -> str:
+    """Return SQL for how many contributors a record of this weight stands for, at most ``most``."""
+    if weight is None:
+        return "1"
+    return f"CAST(least(greatest(round_even(CAST({weight} AS DOUBLE) / 1e6, 0), 1), {most}) AS BIGINT)"
 
 
 def _rounded_sql(expression: str) -> str:
@@ -96,11 +121,12 @@ def _rounded_sql(expression: str) -> str:
 def _number_sql(records: Records, column: str) -> str:
     """Return SQL for a column of records as a number; integers as they are, all others as doubles."""
     kind, name = records.types[column], quote_name(column)
+    if kind == "BOOLEAN":
+        return f"CASE WHEN {name} THEN 1 WHEN NOT {name} THEN 0 END"
     if kind in INTEGER_TYPES:
         return name
     if kind == "FLOAT":
-        # The shortest text of a single 0.1 is "0.1"; as a double it would be 0.10000000149.
-        return f"CAST(CAST({name} AS VARCHAR) AS DOUBLE)"
+        return single_sql(name)
     if kind == "DOUBLE" or kind.startswith(("DECIMAL", "UBIGINT", "HUGEINT", "UHUGEINT")):
         return f"CAST({name} AS DOUBLE)"
     if kind == "VARCHAR":
@@ -120,16 +146,31 @@ def _number_sql(records: Records, column: str) -> str:
             )
         return f"CAST({name} AS DOUBLE)"
     fault = f"column '{column}' holds {kind}, not numbers"
-    raise InputError(fault, place=records.place, remedy="Choose another column.")
+    raise InputError(fault, place=records.place, remedy="Choose another column, or make numbers of it first.")
+
+
+def single_sql(name: str) -> str:
+    """Return SQL for singles in microdata as doubles, of the fewest decimals that give the same single.
+
+    So a single 0.1 is 0.1; the double next to it would be 0.10000000149.
+    """
+    x = f"CAST({name} AS DOUBLE)"
+    tried = [f"round_even({x} * 1e{d}, 0) / 1e{d}" for d in range(GUESSED_DECIMALS + 1)]
+    cases = " ".join(f"WHEN CAST({short} AS FLOAT) = {name} THEN {short}" for short in tried)
+    return f"CASE WHEN NOT isfinite({x}) THEN {x} {cases} ELSE {x} END"
 
 
 @dataclass(frozen=True)
 class _Survey:
-    """Decimals that a column needs (or 0), the sum of its absolute values, and its least value."""
+    """Decimals that a column needs (or 0), the sum of its absolute values, its least value.
+
+    ``sound`` are conditions in SQL that all its records fulfil.
+    """
 
     decimals: int
     size: float
     least: float
+    sound: tuple[str, ...]
 
 
 def _survey(records: Records, column: str, x: str, what: str, integer: bool, guess: bool) -> _Survey:
@@ -145,10 +186,10 @@ def _survey(records: Records, column: str, x: str, what: str, integer: bool, gue
         f"count(*) FILTER ({longer_sql}) FROM records"
     )
     if total == 0:
-        return _Survey(0, 0.0, 0.0)
+        return _Survey(0, 0.0, 0.0, ())
     if missing := total - present:
         raise InputError(
-            f"no {what} in {missing:,} of {pluralize(total, 'record')} (column '{column}'), first in "
+            f"no {what} in {missing:,} of {pluralize(total, 'record')} (column '{column}')"
             f"{records.describe_first(f'{x} IS NULL')}",
             place=records.place,
             remedy=f"Fill them, or leave them out with the condition {quote_name(column)} IS NOT NULL.",
@@ -157,14 +198,14 @@ def _survey(records: Records, column: str, x: str, what: str, integer: bool, gue
     if infinite:
         raise InputError(
             f"the {what} is NaN or infinite in {infinite:,} of {pluralize(total, 'record')} (column "
-            f"'{column}'), first in {records.describe_first(f'NOT {finite}')}",
+            f"'{column}'){records.describe_first(f'NOT {finite}')}",
             place=records.place,
             remedy=f"Fill them, or leave them out with the condition isfinite({quote_name(column)}).",
             options=["where"],
         )
     if what == "weight" and least < 0:
         raise InputError(
-            f"column '{column}' holds negative weights, first in {records.describe_first(f'{x} < 0')}",
+            f"column '{column}' holds negative weights{records.describe_first(f'{x} < 0')}",
             place=records.place,
             remedy="Correct them.",
         )
@@ -180,7 +221,13 @@ def _survey(records: Records, column: str, x: str, what: str, integer: bool, gue
             remedy="Say how many decimals count, each record is then rounded to them.",
             options=["decimals"],
         )
-    return _Survey(decimals, float(size), float(least))
+    sound = (
+        f"{x} IS NOT NULL",
+        *((finite,) if not integer else ()),
+        *((_is_exact_sql(x, decimals),) if guess else ()),
+        *((f"{x} >= 0",) if least >= 0 else ()),
+    )
+    return _Survey(decimals, float(size), float(least), sound)
 
 
 def _count_decimals(records: Records, x: str, source: str) -> int:

@@ -16,8 +16,8 @@ from tacita.core.errors import InputError
 from tacita.core.tables.rollup import find_stride
 from tacita.core.words import pluralize
 from tacita.tabulation.largest import Largest
-from tacita.tabulation.leaves import Cube, Leaves, copies_sql, to_integers, to_matrix
-from tacita.tabulation.numbers import INTEGER_TYPES, Numbers
+from tacita.tabulation.leaves import Cube, Leaves, to_integers, to_matrix
+from tacita.tabulation.numbers import INTEGER_TYPES, Numbers, copies_sql
 from tacita.tabulation.records import Records, quote_name
 
 _LIMIT = 2**62
@@ -81,11 +81,12 @@ class Numbering:
 def _number_owners(records: Records, column: str) -> Numbering:
     name, integer = quote_name(column), records.types[column] in INTEGER_TYPES
     missing, low, high = records.fetch_row(
-        f"SELECT count(*) - count({name}), {f'min({name}), max({name})' if integer else '0, 0'} FROM records"
+        f"SELECT {records.count_sql(f'{name} IS NULL')}, "
+        f"{f'min({name}), max({name})' if integer else '0, 0'} FROM records"
     )
     if missing:
         raise InputError(
-            f"column '{column}' is empty in {pluralize(missing, 'record')}, first in "
+            f"column '{column}' is empty in {pluralize(missing, 'record')}"
             f"{records.describe_first(f'{name} IS NULL')}",
             place=records.place,
             remedy="Fill it (those who stand alone can be given names of their own), or leave them out with "

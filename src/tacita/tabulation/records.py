@@ -1,8 +1,9 @@
-"""Records from a frame, a CSV or Parquet file (or a pattern of them), or a table of a DuckDB file.
+"""Records from a frame, a CSV or Parquet file (or a pattern of them), a table of a DuckDB file or a database.
 
 Whatever the source, the records become one DuckDB view that holds the needed columns of the wanted records.
 DuckDB reads Parquet, DuckDB files and arrow tables in batches for each query; CSV files and DuckDB
 relations are read once into a temporary table, which moves to a temporary folder when it outgrows memory.
+Records in a database stay there, and groups of them become the view (:mod:`tacita.tabulation.database`).
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ DUCKDB = (".duckdb", ".db", ".ddb")
 LONGEST_HEADER = 10_000_000
 """Characters of a line of column names."""
 REMEDY = (
-    "Give a pandas, polars, arrow or duckdb frame, or the path of a .csv, .parquet or .duckdb file "
-    "(a table of it as 'file.duckdb::table')."
+    "Give a pandas, polars, arrow or duckdb frame, an Ibis table, or the path of a .csv, .parquet or .duckdb "
+    "file (a table of it as 'file.duckdb::table')."
 )
 
 DECIMAL_COMMA = "name the comma as the decimal sign"
@@ -51,11 +52,15 @@ class NamedFrame:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Records as the view ``records`` of a DuckDB connection; errors name them by ``place``."""
+    """Records as the view ``records`` of a DuckDB connection; errors name them by ``place``.
+
+    A row of the view is a record, or a group of as many records of a database as its column ``grouped`` says.
+    """
 
     connection: DuckDBPyConnection
     types: Mapping[str, str]
     place: str
+    grouped: str | None = None
 
     def fetch(self, query: str) -> Any:
         """Return the answer to an SQL query on the microdata as an arrow table."""
@@ -68,16 +73,28 @@ class Records:
             (found,) = self.connection.sql(query).fetchall()
         return tuple(found)
 
+    def count_sql(self, condition: str | None = None) -> str:
+        """Return SQL for the number of records, or of those that fulfil a condition in SQL."""
+        only = f" FILTER ({condition})" if condition else ""
+        if self.grouped is None:
+            return f"count(*){only}"
+        return f"CAST(coalesce(sum({self.grouped}){only}, 0) AS BIGINT)"
+
     def describe_first(self, condition: str) -> str:
-        """Return the words ``record 7`` for the first wanted record for which a condition in SQL holds."""
+        """Return ``, first in record 7`` for the first wanted record for which a condition in SQL holds.
+
+        Records of a database have no order, and nothing is said of them.
+        """
+        if self.grouped is not None:
+            return ""
         (number,) = self.fetch_row(
             "SELECT min(number) FROM (SELECT row_number() OVER () AS number, * FROM records) "
             f"WHERE {condition}"
         )
-        return f"record {number:,}"
+        return f", first in record {number:,}"
 
     def describe_first_of(self, column: str, values: Any) -> str:
-        """Return the words ``record 7`` for the first record with one of some values in a column, or none."""
+        """Return ``, first in record 7`` for the first record with one of some values in a column or none."""
         import pyarrow as pa
 
         self.connection.register("sought", pa.table({"_value": values}))
@@ -112,27 +129,38 @@ def open_records(
     decimal
         Decimal separator of CSV files.
     """
-    import duckdb
-
     columns = list(dict.fromkeys([*codes, *owners, *numbers]))
-    folder = TemporaryDirectory(prefix="tacita-")
-    connection = duckdb.connect(config={"temp_directory": folder.name})
-    try:
+    with open_duckdb() as connection:
         place, scan, once = _scan(connection, source, columns, [*codes, *owners], numbers, where, decimal)
         condition = f" WHERE ({where})" if where else ""
         with translate_duckdb_errors(place):
             present = connection.sql(f"SELECT * FROM {scan} LIMIT 0").columns
-            _refuse_unknown(place, columns, present)
+            refuse_unknown_columns(place, columns, present)
             # A count of records needs no column of them.
             wanted = ", ".join(quote_name(column) for column in columns) or "1"
             kind = "TEMP TABLE" if once else "VIEW"
             connection.execute(f"CREATE {kind} records AS SELECT {wanted} FROM {scan}{condition}")
-            described = connection.sql("SELECT * FROM records LIMIT 0")
-            types = {name: str(kind) for name, kind in zip(described.columns, described.types, strict=True)}
+            types = describe_columns(connection, "records")
         yield Records(connection, types, place)
-    finally:
-        connection.close()
-        folder.cleanup()
+
+
+@contextmanager
+def open_duckdb() -> Iterator[DuckDBPyConnection]:
+    """Yield a DuckDB in memory for microdata, which moves to a temporary folder what outgrows memory."""
+    import duckdb
+
+    with TemporaryDirectory(prefix="tacita-") as folder:
+        connection = duckdb.connect(config={"temp_directory": folder})
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
+def describe_columns(connection: DuckDBPyConnection, scan: str) -> dict[str, str]:
+    """Return the columns of the microdata that SQL after FROM reads, with their types in DuckDB."""
+    found = connection.sql(f"SELECT * FROM {scan} LIMIT 0")
+    return {name: str(kind) for name, kind in zip(found.columns, found.types, strict=True)}
 
 
 def read_column_names(source: Any) -> list[str]:
@@ -190,7 +218,7 @@ def _scan_file(
     if not path.lower().endswith(CSV):
         raise InputError("the kind of file is not known", place=path, remedy=REMEDY)
     header, delimiter = _read_header(Path(next(iter(sorted(glob(path))), path)))
-    _refuse_unknown(path, [*texts, *numbers], header)
+    refuse_unknown_columns(path, [*texts, *numbers], header)
     layout = f"""header=true, delim={quote_text(delimiter)}, quote='"', escape='"'"""
     types = dict.fromkeys(header, "VARCHAR")
     if where:
@@ -207,11 +235,11 @@ def _guess_types(connection: DuckDBPyConnection, scan: str, header: Sequence[str
     import duckdb
 
     try:
-        found = connection.sql(f"SELECT * FROM {scan} LIMIT 0")
+        found = describe_columns(connection, scan)
     except duckdb.Error:
         # Reading the records raises the same error, with its line.
         return {}
-    return {name: str(kind) for name, kind in zip(found.columns, found.types, strict=True) if name in header}
+    return {name: kind for name, kind in found.items() if name in header}
 
 
 def _read_header(path: Path) -> tuple[list[str], str]:
@@ -281,7 +309,7 @@ def _scan_frame(
         place, source = source.name, source.frame
     if isinstance(source, duckdb.DuckDBPyRelation):
         # A relation belongs to its own connection, which a stream of its rows leaves untouched.
-        _refuse_unknown(place, columns, source.columns)
+        refuse_unknown_columns(place, columns, source.columns)
         connection.register("frame", stream_rows(source))
         return place, "frame", True
     if isinstance(source, Mapping):
@@ -292,7 +320,7 @@ def _scan_frame(
         except TypeError:
             raise InputError(f"records cannot be read from {place}", remedy=REMEDY) from None
         lazy = wrapped if isinstance(wrapped, nw.LazyFrame) else wrapped.lazy()
-        _refuse_unknown(place, columns, lazy.collect_schema().names())
+        refuse_unknown_columns(place, columns, lazy.collect_schema().names())
         try:
             source = (lazy if where or not columns else lazy.select(columns)).collect("pyarrow").to_native()
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
@@ -302,7 +330,8 @@ def _scan_frame(
     return place, "frame", False
 
 
-def _refuse_unknown(place: str, columns: Sequence[str], present: Sequence[str]) -> None:
+def refuse_unknown_columns(place: str, columns: Sequence[str], present: Sequence[str]) -> None:
+    """Refuse columns that the microdata do not have."""
     for column in columns:
         if column not in present:
             others = ", ".join(map(repr, present))

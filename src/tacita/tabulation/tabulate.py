@@ -1,8 +1,9 @@
-"""From records to a table: one query per leaf cell in DuckDB, the totals above them in numpy."""
+"""From records to a table: one query per leaf cell in DuckDB or a database, the totals above in numpy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +19,14 @@ from tacita.core.tables.dimension import Dimension, find_blanks_in_codes
 from tacita.core.tables.rollup import Rollup, find_stride, roll_up
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
+from tacita.tabulation.address import is_address
 from tacita.tabulation.cell_contributors import CellContributors, LazyNames, roll_up_owners
+from tacita.tabulation.database import DatabaseRecords, is_ibis_table, open_database_records, open_table
 from tacita.tabulation.entries import LeafShares
 from tacita.tabulation.leaves import Cube, Leaves, ListedRecords, Trees, read_cube, read_leaves
 from tacita.tabulation.numbers import WEIGHT_DECIMALS, read_numbers
 from tacita.tabulation.owners import group_owners
-from tacita.tabulation.records import open_records
+from tacita.tabulation.records import Records, open_duckdb, open_records
 
 MOST_LARGEST = 100
 
@@ -55,7 +58,8 @@ def tabulate(
     source
         A pandas, polars, arrow or duckdb frame; the path of a CSV or Parquet file, or a pattern such as
         ``"2024/*.parquet"``; a table of a DuckDB file, ``"file.duckdb::table"`` or ``("file.duckdb",
-        "table")``. It may be larger than memory.
+        "table")``. It may be larger than memory. Or records in a database, which groups them itself: an Ibis
+        table, or ``"postgres://user@host/database?table=schema.name"``.
     by
         Per dimension a :class:`Hierarchy`, a list of them over the same codes, or None: the codes found in
         the data, sorted. A list of names means None for each. Records carry codes of the finest level.
@@ -77,7 +81,7 @@ def tabulate(
         summing, so that everything adds up exactly. Default: the fewest that write every value exactly, plus
         those of the weights; more than six must be requested.
     where
-        Condition in SQL on the records to use.
+        Condition in SQL on the records to use; in that of the database where they are in one.
     counts
         Whether everyone knows that cells are integers. Default: if no ``value`` is given (and no
         decimals).
@@ -118,11 +122,14 @@ def tabulate(
         )
     people = [column for column in (respondent, holding) if column is not None]
     figures = [column for column in (value, weight) if column is not None]
-    with open_records(source, list(dimensions), people, figures, where, decimal) as records:
+    with _open_source(source, list(dimensions), people, figures, where, decimal) as records:
         _report(run, "reading values")
         numbers = read_numbers(records, value, weight, decimals)
         _report(run, "tabulating leaf cells")
         counted = respondent if value is None else None
+        if isinstance(records, DatabaseRecords):
+            alone = 0 if respondent else largest
+            records, numbers = records.group(numbers, list(dimensions), people, alone, once=bool(counted))
         if respondent:
             cube = read_cube(records, dimensions)
             owners = group_owners(records, cube, numbers, respondent, largest, counted)
@@ -164,6 +171,27 @@ def tabulate(
         holdings=of_holdings.contributions if of_holdings else None,
         value_name=value or "count",
     )
+
+
+@contextmanager
+def _open_source(
+    source: Any,
+    codes: Sequence[str],
+    people: Sequence[str],
+    figures: Sequence[str],
+    where: str | None,
+    decimal: str,
+) -> Iterator[Records]:
+    """Yield the microdata of a source, wherever they are."""
+    if is_address(source):
+        with open_table(source) as (table, address), open_duckdb() as connection:
+            yield open_database_records(connection, table, [*codes, *people], figures, where, address)
+    elif is_ibis_table(source):
+        with open_duckdb() as connection:
+            yield open_database_records(connection, source, [*codes, *people], figures, where)
+    else:
+        with open_records(source, codes, people, figures, where, decimal) as records:
+            yield records
 
 
 def _list_dimensions(by: Mapping[str, Trees] | Iterable[str]) -> dict[str, Trees]:
