@@ -32,6 +32,7 @@ from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
 from tacita.specification.project_cells import build_marks, find_cells
 from tacita.specification.specification import FOUND, Classification, Cost, Source, Specification
 from tacita.specification.statement import Statement
+from tacita.tabulation.address import locate
 
 NO_RULE = Marked(())
 """A rule that no cell meets."""
@@ -231,7 +232,7 @@ def _read_source(
         from tacita.formats.records import tabulate_file
 
         return tabulate_file(
-            specification.locate(source.microdata),
+            locate(specification.folder, source.microdata),
             by or [],
             sheet=source.sheet,
             value=source.value,

@@ -53,6 +53,7 @@ from tacita.specification.specification import (
     Specification,
 )
 from tacita.storage.file_set import open_file_set
+from tacita.tabulation.address import locate
 
 MOST_LISTED = 30
 """Flat classifications of so many codes are listed in the project file itself."""
@@ -108,8 +109,8 @@ def write_project(
                 return Written(drafted.move_into_place(), drafted.notes)
         except TacitaError as error:
             notes.append(
-                f"{specification.locate(microdata[0])} does not give this problem: the table itself was "
-                f"written ({error})"
+                f"{locate(specification.folder, microdata[0])} does not give this problem: the table itself "
+                f"was written ({error})"
             )
     failed: TacitaError | None = None
     for sensitive, lost, last in _list_attempts(problem, specification, folder, waived):

@@ -22,7 +22,7 @@ from tacita.formats.case_file import refuse_options
 from tacita.publication.release_write import FORMATS
 from tacita.publication.rounded_by_others import RoundingMode
 from tacita.rules.protection import USUAL_PERCENT
-from tacita.tabulation.address import check_addresses, is_address
+from tacita.tabulation.address import check_addresses, is_address, locate
 
 if TYPE_CHECKING:
     from tacita.core.tables.table import Table
@@ -394,17 +394,13 @@ class Specification(Section):
         """Return how the specification names a path that is relative to the working folder."""
         return os.fspath(path) if self.folder == Path() else os.path.abspath(path)
 
-    def locate(self, path: str) -> str:
-        """Return a path that the specification names, from the working folder; an address as it is."""
-        return path if is_address(path) else os.fspath(self.folder / path)
-
     def at(self, folder: Path) -> Specification:
         """Return a copy of the specification for another folder, relative paths made absolute."""
         if folder.resolve() == self.folder.resolve():
             return replace(self, folder=folder)
 
         def whole(path: str | None) -> str | None:
-            return path if path is None or is_address(path) else str(self.folder.resolve() / path)
+            return None if path is None else locate(self.folder.resolve(), path)
 
         def source(given: Source) -> Source:
             return replace(given, file=whole(given.file), microdata=whole(given.microdata))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import unquote
 
 from tacita.core.errors import InputError, SpecificationError
@@ -55,6 +56,11 @@ class Address:
 def is_address(source: object) -> bool:
     """Return whether a source of microdata is an address, such as ``postgres://...``, and not a path."""
     return isinstance(source, str | os.PathLike) and _ADDRESS.match(str(source)) is not None
+
+
+def locate(folder: Path, source: str) -> str:
+    """Return where microdata are that are named from a folder: the path, or an address as it is."""
+    return source if is_address(source) else os.fspath(folder / source)
 
 
 def mask_passwords(address: str) -> str:
