@@ -9,14 +9,14 @@ checked insider by insider.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from tacita.attackers.insider_bounds import InsiderBounds
-from tacita.attackers.insider_list import find_rows
+from tacita.attackers.insider_list import find_rows, list_ranges
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask
 from tacita.engine.attack.requirements import ALWAYS, OUTSIDER, Requirements, find_room, list_own_requirements
 from tacita.problem.problem import Problem
@@ -52,7 +52,8 @@ class InsiderScreening:
         low = np.where(insiders.lower[rows] <= -UNBOUNDED, -np.inf, insiders.lower[rows] - units)
         high = np.where(insiders.upper[rows] >= UNBOUNDED, np.inf, insiders.upper[rows] - units)
         better = np.flatnonzero((low > -self._down[cells]) | (high < self._up[cells]))
-        self._owner, self._cells, self._low, self._high = (c[better] for c in (owner, cells, low, high))
+        self._owner, self._cells = owner[better], cells[better]
+        self._low, self._high = low[better], high[better]
         self._bounds = InsiderBounds(self._owner, self._cells, self._low, self._high, n)
         own = list_own_requirements(problem)
         self.own = own[np.isin(own.attacker, who)]
@@ -73,20 +74,24 @@ class InsiderScreening:
             Those of the outsider that hold, and count for insiders too.
         """
         best = {one.requirement: one for one in witnesses}
-        who, k = self._find_unproven(requirements, best)
+        _, k = self._find_unproven_pairs(requirements, best)
         times = np.bincount(k, minlength=len(requirements))
         for d in np.flatnonzero(times > 1).tolist():
             found = find(d, *self.find_joint_room(int(requirements.cell[d])))
             if found is not None:
                 best[d] = found
-        if (times > 1).any():
-            who, k = self._find_unproven(requirements, best)
-        left = Requirements(
+        return self.find_unproven(requirements, best), best
+
+    def find_unproven(self, requirements: Requirements, best: Mapping[int, OutsiderWitness]) -> Requirements:
+        """Return insiders' requirements of everyone's levels that the witnesses of the outsider's leave
+        unproven.
+        """
+        who, k = self._find_unproven_pairs(requirements, best)
+        return Requirements(
             who, requirements.cell[k], requirements.sign[k], requirements.level[k], np.full(k.size, ALWAYS)
         )
-        return left, best
 
-    def screen_own(self, requirements: Requirements, best: dict[int, OutsiderWitness]) -> Requirements:
+    def screen_own(self, requirements: Requirements, best: Mapping[int, OutsiderWitness]) -> Requirements:
         """Return the requirements with insiders' own levels that no witness of the outsider proves."""
         own, n = self.own, len(requirements)
         if not n or not len(own):
@@ -95,7 +100,7 @@ class InsiderScreening:
         order = np.argsort(keys, kind="stable")
         wanted = 3 * own.cell + own.sign + 1
         k = order[np.minimum(np.searchsorted(keys[order], wanted), n - 1)]
-        who, ruled_out = self._find_ruled_out(requirements, best)
+        who, ruled_out = self.find_ruled_out(requirements, best)
         proven = (keys[k] == wanted) & (requirements.level[k] >= own.level)
         proven &= np.isin(k, np.array(list(best), dtype=np.int64))
         proven &= ~np.isin(own.attacker * n + k, who * n + ruled_out)
@@ -103,8 +108,16 @@ class InsiderScreening:
 
     def find_who_rules_out(self, requirements: Requirements, witness: OutsiderWitness, which: Cells) -> Mask:
         """Return a mask over ``which``: requirements whose attacker can rule out the witness."""
-        who, _ = self._find_ruled_out(requirements, {witness.requirement: witness})
+        who, _ = self.find_ruled_out(requirements, {witness.requirement: witness})
         return np.isin(requirements.attacker[which], who)
+
+    def find_knowledge(self, who: Cells) -> tuple[Cells, Floats, Floats]:
+        """Return the cells of which some insiders know more than the outsider, and how far above and below
+        they can go for each of these insiders.
+        """
+        first, last = np.searchsorted(self._owner, who), np.searchsorted(self._owner, who, side="right")
+        rows = list_ranges(first.astype(np.int64), (last - first).astype(np.int64))
+        return self._cells[rows], self._high[rows], -self._low[rows]
 
     def find_joint_room(self, target: int | None) -> tuple[Floats, Floats]:
         """Return how far above and below, in units, cells can go for someone who knows what all insiders
@@ -127,10 +140,10 @@ class InsiderScreening:
         np.minimum.at(down, self._cells, -self._low)
         return up, down
 
-    def _find_ruled_out(
-        self, requirements: Requirements, best: dict[int, OutsiderWitness]
+    def find_ruled_out(
+        self, requirements: Requirements, best: Mapping[int, OutsiderWitness]
     ) -> tuple[Cells, Cells]:
-        """Return pairs of insider and requirement where the insider can rule out the outsider's witness."""
+        """Return pairs of insider and requirement where the insider can rule out its witness."""
         every = [(one.requirement, *move) for one in best.values() for move in one.moves]
         if not every or not self._owner.size:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -139,14 +152,14 @@ class InsiderScreening:
         noise = NOISE * requirements.level[k]
         return self._bounds.find_ruled_out(k, cells, change + noise, change - noise)
 
-    def _find_unproven(
-        self, requirements: Requirements, best: dict[int, OutsiderWitness]
+    def _find_unproven_pairs(
+        self, requirements: Requirements, best: Mapping[int, OutsiderWitness]
     ) -> tuple[Cells, Cells]:
         """Return pairs of insider and requirement that no witness proves: where there is no witness, all
         insiders who attack the cell.
         """
         bare = np.array([d for d in range(len(requirements)) if d not in best], dtype=np.int64)
-        who, k = self._find_ruled_out(requirements, best)
+        who, k = self.find_ruled_out(requirements, best)
         who = np.concatenate([who, np.repeat(self._others, bare.size)])
         k = np.concatenate([k, np.tile(bare, self._others.size)])
         attack = np.isin(who, self._others) & ~self.problem.insiders.is_spared(who, requirements.cell[k])

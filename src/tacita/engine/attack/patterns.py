@@ -130,10 +130,11 @@ class PresolvedPatterns:
 
     def _route(self, routing: Routing, k: int, cost: Floats) -> Cells | None:
         """Return the cells of the cheapest move found that meets a requirement, or None."""
-        return meet_by_moves(
+        found = meet_by_moves(
             int(self.requirements.sign[k]),
             lambda direction, length: routing.route(k, direction, length, cost, self.run),
         )
+        return None if found is None else found.cells
 
     def _is_conditional_on(self, k: int, cell: int) -> bool:
         """Return whether a requirement counts only while the cell is in the suppression pattern."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csc_array, hstack
@@ -49,19 +50,29 @@ class RoutedMove:
     change: Floats
 
 
-def meet_by_moves(sign: int, route: Callable[[int, float], RoutedMove | None]) -> Cells | None:
-    """Return the cells of moves that meet a requirement of this sign, or None; ``route(direction, length)``
-    finds one of so many levels.
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """Moves that meet a requirement: one, or one per direction if it is a sliding one."""
+
+    moves: tuple[RoutedMove, ...]
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The cells of the presolved table that its moves use."""
+        return np.unique(np.concatenate([move.cells for move in self.moves]))
+
+
+def meet_by_moves(sign: int, route: Callable[[int, float], RoutedMove | None]) -> Witness | None:
+    """Return moves that meet a requirement of this sign, or None; ``route(direction, length)`` finds one of
+    so many levels.
 
     A sliding requirement is tried fully upwards first, then fully downwards, then with a part each.
     """
-    if sign != SLIDING:
-        move = route(sign, 1.0)
-        return None if move is None else move.cells
-    for share in (1.0, 0.0, 0.5, 0.75, 0.25):
-        moves = [route(side, length) for side, length in ((UP, share), (DOWN, 1.0 - share)) if length]
-        if all(move is not None for move in moves):
-            return np.unique(np.concatenate([move.cells for move in moves if move is not None]))
+    for share in (1.0, 0.0, 0.5, 0.75, 0.25) if sign == SLIDING else (float(sign == UP),):
+        parts = [(side, length) for side, length in ((UP, share), (DOWN, 1.0 - share)) if length]
+        moves = [move for part in parts if (move := route(*part)) is not None]
+        if len(moves) == len(parts):
+            return Witness(tuple(moves))
     return None
 
 

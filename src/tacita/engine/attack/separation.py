@@ -107,6 +107,11 @@ class Separation:
         """
         return not self._insiders or not self._find_failed_insiders(self._make_attacks(x)[0])
 
+    def list_more(self, requirements: Requirements) -> None:
+        """Add requirements of insiders to the list that candidates are checked against first."""
+        self.requirements = Requirements.join([self.requirements, requirements])
+        self._failures = np.concatenate([self._failures, np.ones(len(requirements), dtype=np.int64)])
+
     def _find_failed(self, x: Floats, enough: int | None) -> list[BlockedRequirement]:
         """Return listed requirements that a candidate fails, or, where it fails none, those of insiders."""
         lanes = self._make_attacks(x)
@@ -123,8 +128,8 @@ class Separation:
         added = self._insiders.find_failing(attacks)
         if added is None:
             return []
-        before, self.requirements = len(self.requirements), Requirements.join([self.requirements, added])
-        self._failures = np.concatenate([self._failures, np.ones(len(added), dtype=np.int64)])
+        before = len(self.requirements)
+        self.list_more(added)
         shares = np.ones(len(self.requirements))
         grown = Attacks(attacks.support, attacks.windows, self.requirements, shares)
         return grown.find_blocked(range(before, len(self.requirements)), self.run, WIDE)

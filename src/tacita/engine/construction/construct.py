@@ -23,8 +23,8 @@ from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
 from tacita.engine.attack.requirements import Requirements
+from tacita.engine.attack.routing import Witness
 from tacita.engine.construction.local_moves import LocalMoves
-from tacita.engine.construction.neighbourhood import Neighbourhoods
 
 NEAR = 300
 """Cells of any kind in the neighbourhoods of improvements."""
@@ -43,25 +43,16 @@ class Construction:
 
     keep: Callable[[], None] | None = None
 
-    def __init__(
-        self,
-        neighbourhoods: Neighbourhoods,
-        requirements: Requirements,
-        cost: Floats,
-        forced: Mask,
-        integer: bool,
-        run: Run,
-    ) -> None:
-        self.presolved = presolved = neighbourhoods.presolved
-        self.requirements, self.run = requirements, run
+    def __init__(self, moves: LocalMoves, cost: Floats, forced: Mask, run: Run) -> None:
+        self.presolved, self.requirements = presolved, requirements = moves.presolved, moves.requirements
+        self.run, self._moves = run, moves
         self.cost, self.forced = cost, forced
         self.hidden = forced.copy()
         self.price = np.where(forced, 0.0, cost)
         self.at = presolved.position[requirements.cell]
         self._conditional = np.zeros(len(presolved), dtype=bool)
         self._conditional[self.at[requirements.conditional & (self.at >= 0)]] = True
-        self._moves = LocalMoves(neighbourhoods, requirements, integer)
-        self.witnesses: dict[int, Cells] = {}
+        self.witnesses: dict[int, Witness] = {}
         self._users: dict[int, set[int]] = {}
 
     @property
@@ -90,7 +81,7 @@ class Construction:
         only = np.zeros(len(self.presolved), dtype=bool)
         for done, (k, cells) in enumerate(witnesses.items()):
             self._report("resuming", done, len(witnesses))
-            if self.at[k] < 0 or not self._counts(k) or not self.hidden[cells].all():
+            if k >= self.at.size or self.at[k] < 0 or not self._counts(k) or not self.hidden[cells].all():
                 continue
             only[cells] = True
             found = self._moves.confirm(k, only, self.price)
@@ -101,8 +92,8 @@ class Construction:
     def publish_unused(self) -> None:
         """Publish the cells that no witness uses; what requires something of its own uses itself."""
         used = self.forced.copy()
-        for k, cells in self.witnesses.items():
-            used[cells] |= self._counts(k)
+        for k, witness in self.witnesses.items():
+            used[witness.cells] |= self._counts(k)
         self._publish(np.flatnonzero(self.hidden & ~used))
 
     def build(self) -> bool:
@@ -130,7 +121,7 @@ class Construction:
                 found = self._moves.find(k, self.hidden, self.price)
                 if found is None:
                     return False
-                self._hide(found)
+                self._hide(found.cells)
                 self._keep(k, found)
             # Conditional requirements count from the moment on that their cell is hidden.
             waiting = [k for k in later if self._counts(k)]
@@ -150,13 +141,13 @@ class Construction:
                 found = self._moves.find(k, self.hidden, self.price, NEAR)
                 if found is None:
                     found = kept[k]
-                self._hide(found)
+                self._hide(found.cells)
                 self._keep(k, found)
         except StoppedError:
             self.hidden, self.price = before, before_price
             self.witnesses, self._users = {}, {}
-            for k, cells in kept.items():
-                self._keep(k, cells)
+            for k, witness in kept.items():
+                self._keep(k, witness)
             raise
         self.price = np.where(self.hidden, 0.0, self.cost)
 
@@ -191,14 +182,14 @@ class Construction:
         self._publish(freed)
         # The cell itself stays published, or nothing would change.
         self.price[cell] = np.inf
-        spent, new = 0.0, dict[int, Cells]()
+        spent, new = 0.0, dict[int, Witness]()
         hid = list[Cells]()
         for k in sorted(users, key=lambda k: self.requirements.level[k]):
             found = self._moves.find(k, self.hidden, self.price, NEAR)
             if found is None:
                 spent = np.inf
                 break
-            fresh = found[~self.hidden[found]]
+            fresh = found.cells[~self.hidden[found.cells]]
             spent += float(self.cost[fresh].sum())
             if spent >= budget or self._conditional[fresh].any():
                 spent = np.inf
@@ -219,7 +210,7 @@ class Construction:
         """Return the cell, and the hidden cells that only witnesses of a group of requirements use."""
         found = {cell}
         for k in group:
-            for other in self.witnesses[k].tolist():
+            for other in self.witnesses[k].cells.tolist():
                 if not self.forced[other] and self._users[other] <= group:
                     found.add(other)
         return np.array(sorted(found), dtype=np.int64)
@@ -230,15 +221,15 @@ class Construction:
     def _publish(self, cells: Cells) -> None:
         self.hidden[cells], self.price[cells] = False, self.cost[cells]
 
-    def _keep(self, k: int, cells: Cells) -> None:
-        """Make the cells of a move the witness of requirement ``k``."""
-        self.witnesses[k] = cells
-        for cell in cells.tolist():
+    def _keep(self, k: int, witness: Witness) -> None:
+        """Make moves the witness of requirement ``k``."""
+        self.witnesses[k] = witness
+        for cell in witness.cells.tolist():
             self._users.setdefault(cell, set()).add(k)
 
-    def _drop(self, k: int, cells: Cells) -> None:
+    def _drop(self, k: int, witness: Witness) -> None:
         """Forget the witness of requirement ``k``."""
-        for cell in cells.tolist():
+        for cell in witness.cells.tolist():
             self._users[cell].discard(k)
 
     def _counts(self, k: int) -> bool:

@@ -8,10 +8,15 @@ import numpy as np
 
 from tacita.core.errors import SolverError, StoppedError
 from tacita.core.exact import Floats
+from tacita.engine.attack.insider_screening import OutsiderWitness
+from tacita.engine.attack.requirements import OUTSIDER, Requirements
+from tacita.engine.attack.routing import RoutedMove, Witness
 from tacita.engine.attack.separation import Separation
+from tacita.engine.attack.unlisted_insiders import Room, UnlistedInsiders, WitnessSearch
 from tacita.engine.checkpoint import PatternInWork
 from tacita.engine.construction.construct import Construction
 from tacita.engine.construction.dual_ascent import DualAscent
+from tacita.engine.construction.local_moves import CHEAP_FIRST, NEAR_FIRST, LocalMoves
 from tacita.engine.construction.neighbourhood import Neighbourhoods
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.solvers.network import Network
@@ -19,6 +24,8 @@ from tacita.solvers.row_pool import CutRow
 
 WORTHWHILE = 1e-3
 """Share of its loss that a pass over all hidden cells must save for another one to follow."""
+HIDDEN = (150, 400, 1000)
+"""Hidden cells near a target among which an insider's move is searched, until it is found."""
 
 
 class LargeTable:
@@ -31,17 +38,14 @@ class LargeTable:
         self._cost = np.where(search.upper[switch] > 0, model.cost[switch], np.inf)
         self._forced = model.lower[switch] > 0
         self._neighbourhoods = Neighbourhoods(presolved)
-        integer = table.integer and Network.of(table.equations.matrix.tocsc()) is None
-        self._constant = constant = model.loss(model.lower) - float(self._cost[self._forced].sum())
+        self._integer = table.integer and Network.of(table.equations.matrix.tocsc()) is None
+        self._insiders = UnlistedInsiders(presolved, separation.requirements, search.run)
         self._ascent: DualAscent | None = None
-        self._construction = Construction(
-            self._neighbourhoods,
-            separation.requirements,
-            self._cost,
-            self._forced,
-            integer,
-            search.run.translated(lambda loss: loss + constant),
-        )
+        self._constant = constant = model.loss(model.lower) - float(self._cost[self._forced].sum())
+        tries = NEAR_FIRST if self._insiders else CHEAP_FIRST
+        moves = LocalMoves(self._neighbourhoods, separation.requirements, self._integer, tries)
+        run = search.run.translated(lambda loss: loss + constant)
+        self._construction = Construction(moves, self._cost, self._forced, run)
         if search.kept is not None:
             self._construction.keep = self._keep
 
@@ -103,11 +107,10 @@ class LargeTable:
         while True:
             if not self._construction.build():
                 return False
-            known = len(self.separation.requirements)
-            if self.separation.holds_against_insiders(self._read_point()):
+            unproven = self._insiders.find_unproven(self._construction.requirements, self._search_for)
+            if unproven is None:
                 return True
-            if len(self.separation.requirements) == known:
-                return False
+            self.separation.list_more(unproven)
             self._construction.extend(self.separation.requirements)
 
     def _begin_with(self, point: Floats) -> None:
@@ -142,8 +145,13 @@ class LargeTable:
     def _describe(self) -> PatternInWork:
         """Return the present pattern and its witnesses in variables of the model."""
         switch, construction = self.separation.presolved.switch, self._construction
-        witnesses = {k: switch[cells] for k, cells in construction.witnesses.items()}
+        witnesses = {k: switch[witness.cells] for k, witness in construction.witnesses.items()}
         return PatternInWork(switch[construction.hidden], witnesses)
+
+    def _search_for(self, requirements: Requirements) -> WitnessSearch:
+        """Return a search for witnesses of some requirements over cells that the present pattern hides."""
+        moves = LocalMoves(self._neighbourhoods, requirements, self._integer)
+        return _HiddenSearch(moves, self._construction)
 
     def _offer(self) -> bool:
         if self.search.kept is not None:
@@ -155,3 +163,28 @@ class LargeTable:
         x = self.search.model.lower.copy()
         x[self.separation.presolved.switch[self._construction.hidden]] = 1.0
         return x
+
+
+class _HiddenSearch(WitnessSearch):
+    """Searches for witnesses of requirements over the hidden cells nearest to their targets."""
+
+    def __init__(self, moves: LocalMoves, construction: Construction) -> None:
+        super().__init__(moves.presolved, moves.requirements)
+        self._moves, self._hidden = moves, construction.hidden
+        self._price = np.where(construction.hidden, 0.0, np.inf)
+        listed, self._witnesses = construction.requirements, construction.witnesses
+        outsider = np.flatnonzero((listed.attacker == OUTSIDER) & ~listed.conditional)
+        self._numbers = outsider if (moves.requirements.attacker == OUTSIDER).any() else None
+
+    def fits(self, witness: OutsiderWitness) -> bool:
+        return all(self._hidden[self.presolved.position[cells]].all() for cells, _ in witness.moves)
+
+    def find_known(self, k: int) -> Witness | None:
+        return None if self._numbers is None else self._witnesses.get(int(self._numbers[k]))
+
+    def find_move(self, k: int, direction: int, length: float, room: Room) -> RoutedMove | None:
+        each = (
+            self._moves.route(k, direction, length, self._price, self._hidden, room=room, near_hidden=near)
+            for near in HIDDEN
+        )
+        return next((move for move in each if move is not None), None)

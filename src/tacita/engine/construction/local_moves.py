@@ -13,17 +13,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacita.core.exact import Cells, Floats, Mask
+from tacita.core.exact import Floats, Mask
 from tacita.engine.attack.requirements import Requirements
-from tacita.engine.attack.routing import CARRIED, RoutedMove, meet_by_moves
+from tacita.engine.attack.routing import CARRIED, RoutedMove, Witness, meet_by_moves
 from tacita.engine.construction.neighbourhood import FAINT, NARROW, Neighbourhoods
 from tacita.engine.construction.neighbourhood_kernels import SmallProgram
 from tacita.solvers.highs import SmallPrograms
 
 HIDDEN = 150
 """Hidden cells near a target among which a move is searched first."""
-CHEAP = 600
-"""Cells of any kind in the first neighbourhood; the next ones are each four times as large."""
+CHEAP = 0.1
+"""Cost of a step from cell to cell, in parts of the median cost, for cells that cheap paths lead to.
+
+The cheaper it is, the cheaper the pattern and the longer its moves, which need larger neighbourhoods.
+"""
+Tries = tuple[tuple[int, float], ...]
+CHEAP_FIRST: Tries = ((600, CHEAP), (1200, 0.3), (2400, 0.3))
+"""Sizes and costs of a step of the neighbourhoods that are tried in turn, before ever larger ones."""
+NEAR_FIRST: Tries = ((600, CHEAP), (600, 1.0), (1200, 1.0), (2400, 0.3))
+"""The same for tables with insiders: the shorter a move is, the fewer of them can rule it out."""
 SPREAD = 0.02
 """A cell that moved by less than this share of a level costs as if it had moved by this."""
 TRIES = 2
@@ -36,14 +44,21 @@ class LocalMoves:
     ``integer``: cells move by multiples of ``unit``, as in tables of counts beyond networks.
     """
 
-    def __init__(self, neighbourhoods: Neighbourhoods, requirements: Requirements, integer: bool) -> None:
+    def __init__(
+        self,
+        neighbourhoods: Neighbourhoods,
+        requirements: Requirements,
+        integer: bool,
+        tries: Tries = CHEAP_FIRST,
+    ) -> None:
         self.neighbourhoods, self.requirements = neighbourhoods, requirements
         self.presolved = presolved = neighbourhoods.presolved
         self._unit = float(presolved.model.problem.table.unit) if integer else 0.0
+        self._tries = _extend(tries, len(presolved))
         self._programs = SmallPrograms()
 
-    def find(self, k: int, hidden: Mask, price: Floats, near: int | None = None) -> Cells | None:
-        """Return the cells of the cheapest move found that meets requirement ``k``, or None without one.
+    def find(self, k: int, hidden: Mask, price: Floats, near: int | None = None) -> Witness | None:
+        """Return the cheapest witness found of requirement ``k``, or None without one.
 
         ``price`` is 0 for hidden cells and infinite for cells that must be published. ``near`` limits the
         search to one neighbourhood of so many cells beside the hidden ones.
@@ -51,30 +66,42 @@ class LocalMoves:
         found = self._meet(k, price, hidden, 0)
         if found is not None:
             return found
-        sizes = [near] if near is not None else _list_sizes(CHEAP, len(self.presolved))
-        return next(
-            (cells for size in sizes if (cells := self._meet(k, price, hidden, size)) is not None), None
-        )
+        tries = [(near, CHEAP)] if near is not None else self._tries
+        each = (self._meet(k, price, hidden, *one) for one in tries)
+        return next((found for found in each if found is not None), None)
 
-    def confirm(self, k: int, allowed: Mask, price: Floats) -> Cells | None:
-        """Return the cells of a move that meets requirement ``k`` over the allowed cells, or None."""
+    def confirm(self, k: int, allowed: Mask, price: Floats) -> Witness | None:
+        """Return a witness of requirement ``k`` over the allowed cells, or None."""
         return self._meet(k, price, allowed, 0)
 
-    def _meet(self, k: int, price: Floats, hidden: Mask, cheap: int) -> Cells | None:
-        """Return the cells of moves that meet a requirement within one neighbourhood, or None."""
+    def _meet(self, k: int, price: Floats, hidden: Mask, cheap: int, step: float = CHEAP) -> Witness | None:
+        """Return moves that meet a requirement within one neighbourhood, or None."""
         return meet_by_moves(
             int(self.requirements.sign[k]),
-            lambda direction, length: self._route(k, direction, length, price, hidden, cheap),
+            lambda direction, length: self.route(k, direction, length, price, hidden, cheap, step),
         )
 
-    def _route(
-        self, k: int, direction: int, length: float, price: Floats, hidden: Mask, cheap: int
+    def route(
+        self,
+        k: int,
+        direction: int,
+        length: float,
+        price: Floats,
+        hidden: Mask,
+        cheap: int = 0,
+        step: float = CHEAP,
+        room: tuple[Floats, Floats] | None = None,
+        near_hidden: int = HIDDEN,
     ) -> RoutedMove | None:
-        """Return the cheapest move of a requirement's cell by ``length`` levels over one neighbourhood."""
+        """Return the cheapest move of a requirement's cell by ``length`` levels over one neighbourhood.
+
+        It has the hidden cells nearest to the target, and so many ``cheap`` ones. ``room`` is how far cells
+        can go above and below; by default as far as the attacker believes.
+        """
         near, target = self.neighbourhoods, int(self.presolved.position[self.requirements.cell[k]])
-        found = near.gather_cheap(target, price, cheap) if cheap else 0
-        found = near.gather(target, hidden, HIDDEN, found)
-        program = near.state(self.requirements, k, direction, length, price, found)
+        found = near.gather_cheap(target, price, cheap, step) if cheap else 0
+        found = near.gather(target, hidden, near_hidden, found)
+        program = near.state(self.requirements, k, direction, length, price, found, room=room)
         if program is None:
             return None
         columns = (program.starts, program.row, program.entry)
@@ -125,9 +152,9 @@ def _read_move(program: SmallProgram, point: Floats) -> RoutedMove:
     return RoutedMove(program.cells[used], change[used])
 
 
-def _list_sizes(first: int, last: int) -> list[int]:
-    """Return sizes of neighbourhoods: each four times the one before, and the last one everything."""
-    sizes = [first]
-    while sizes[-1] < last:
-        sizes.append(min(4 * sizes[-1], last))
-    return sizes
+def _extend(tries: Tries, last: int) -> list[tuple[int, float]]:
+    """Return the sizes and costs of a step of neighbourhoods, with ever larger ones up to everything."""
+    every = list(tries)
+    while every[-1][0] < last:
+        every.append((min(4 * every[-1][0], last), every[-1][1]))
+    return every

@@ -49,15 +49,19 @@ class Neighbourhoods:
             stamp=np.zeros(1, np.int64),
         )
         cost = model.cost[presolved.switch]
-        self._hop = float(np.median(cost[np.isfinite(cost)])) if cost.size else 1.0
+        counts = np.isfinite(cost) & (cost > 0)
+        self._median = float(np.median(cost[counts])) if counts.any() else 1.0
 
     def gather(self, target: int, allowed: Mask, most: int, found: int = 0) -> int:
         """Gather the allowed cells nearest to a target, by equations; return how many there are now."""
         return gather(self._table, self._scratch, target, allowed, most, found)
 
-    def gather_cheap(self, target: int, price: Floats, most: int, found: int = 0) -> int:
-        """Gather the cells that the cheapest paths from a target lead to; return how many there are now."""
-        return gather_cheap(self._table, self._scratch, target, price, self._hop, most, found)
+    def gather_cheap(self, target: int, price: Floats, most: int, step: float) -> int:
+        """Gather the cells that the cheapest paths from a target lead to; return how many there are now.
+
+        A step from cell to cell costs ``step`` times the median cost of a cell, besides the cell's own.
+        """
+        return gather_cheap(self._table, self._scratch, target, price, step * self._median, most, 0)
 
     def state(
         self,
@@ -68,11 +72,13 @@ class Neighbourhoods:
         price: Floats,
         found: int,
         peeled: bool = True,
+        room: tuple[Floats, Floats] | None = None,
     ) -> SmallProgram | None:
         """Return the program of the cheapest move of a requirement's cell over the gathered cells.
 
-        None if the cell cannot move in it. Cells that cannot move are left out if ``peeled``. The list of
-        gathered cells is empty after this.
+        None if the cell cannot move in it. Cells that cannot move are left out if ``peeled``. ``room`` is how
+        far cells can go above and below; by default as far as the attacker believes. The list of gathered
+        cells is empty after this.
         """
         scratch, target = self._scratch, int(self.presolved.position[requirements.cell[k]])
         gathered = scratch.cells[:found]
@@ -81,7 +87,7 @@ class Neighbourhoods:
         if scratch.position[target] < 0:
             scratch.position[gathered] = -1
             return None
-        up, down = self.presolved.find_room(int(requirements.attacker[k]))
+        up, down = self.presolved.find_room(int(requirements.attacker[k])) if room is None else room
         faint = FAINT * max(float(price[gathered].max()), FAINT)
         level = float(requirements.level[k])
         return state_program(
