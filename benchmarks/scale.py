@@ -97,7 +97,7 @@ CASES = {
     ),
     "m50k_p": Case(File("cases/m50k_p/case.jj"), 180),
     "1,800 attackers": Case(
-        Records(1_800, {"region": (24, 3), "industry": (36, 3), "size": (3, 1)}, None), 40
+        Records(7_000, {"region": (30, 3), "industry": (40, 3), "size": (3, 1)}, None), 40
     ),
     "300,000 cells": Case(Generated((90, 70, 30), 0.33, (3, 3, 2)), 900),
     "1,000,000 cells": Case(Generated((1000, 800), 0.01, (3, 3)), 600),
