@@ -1,11 +1,12 @@
-"""Suppression of large tables: when there is a first safe release, how good it becomes, and what is proven.
+"""Methods on large tables: when there is a first safe release, how good it becomes, and what is proven.
 
     python benchmarks/scale.py [CASE ...] [--limit 600] [--data ../shared] [--no-audit]
 
 Every case runs in a process of its own, so that its memory is its own. Libraries and compiled kernels are
 loaded before the clock starts; the clock counts CPU seconds of all threads. *First* is the time to the first
-protected release, *loss* what is hidden besides the sensitive cells, and *gap* the share of the full loss
-that is not proven to be needed. Every release is audited in full unless ``--no-audit`` is given.
+protected release, *loss* what is hidden besides the sensitive cells (for other methods than suppression the
+loss), and *gap* the share of the full loss that is not proven to be needed. Every release is audited in full
+unless ``--no-audit`` is given.
 
 Cases from microdata are tabulated here; public ones come from the folder ``--data``, and are named and left
 out where their file is not there.
@@ -26,8 +27,10 @@ from pathlib import Path
 
 import tacita as tc
 from tacita import generate
+from tacita.methods.method import Method
 
 RULE = "p-percent(15)"
+SUPPRESSION = tc.Suppression()
 
 
 @dataclass(frozen=True)
@@ -76,20 +79,33 @@ class Generated:
     shape: tuple[int, ...]
     sensitive: float
     hierarchy: tuple[int, ...]
+    family: str = "logn"
+    protection: float | None = None
+    pattern: str | None = None
 
     def problem(self, data: Path) -> tc.Problem:
         """The problem against an outsider."""
-        return generate.problem(self.shape, "logn", sensitive=self.sensitive, hierarchy=self.hierarchy)
+        return generate.problem(
+            self.shape,
+            self.family,
+            sensitive=self.sensitive,
+            hierarchy=self.hierarchy,
+            protection=self.protection,
+            pattern=self.pattern,
+        )
 
 
 @dataclass(frozen=True)
 class Case:
-    """Where the table comes from, and the CPU seconds by which there must be a first release."""
+    """Where the table comes from, the CPU seconds by which there must be a first release, and the method."""
 
     source: File | Records | Generated
     first: float
+    method: Method = SUPPRESSION
 
 
+HIERARCHICAL = Generated((18, 12, 12), 0.05, (2, 2, 2))
+COUNTS = Generated((24, 16, 8), 0.05, (2, 2, 1), "health", 100.0, "smallest")
 CASES = {
     "m5k_p": Case(File("cases/m5k_p/case.jj"), 10),
     "industry x region x size": Case(
@@ -101,6 +117,10 @@ CASES = {
     ),
     "300,000 cells": Case(Generated((90, 70, 30), 0.33, (3, 3, 2)), 900),
     "1,000,000 cells": Case(Generated((1000, 800), 0.01, (3, 3)), 600),
+    "rounding": Case(COUNTS, 10, tc.Rounding(base=5)),
+    "intervals": Case(HIERARCHICAL, 20, tc.Intervals(ends="exact")),
+    "perturbation": Case(HIERARCHICAL, 20, tc.Perturbation()),
+    "mixture": Case(HIERARCHICAL, 20, tc.Mixture()),
 }
 
 
@@ -137,7 +157,8 @@ def measured(name: str, limit: float, data: Path, audited: bool) -> Result | Non
             first.append(time.process_time() - start)
 
     start = time.process_time()
-    release = _attempt(lambda: tc.Suppression().protect(problem, tc.Run(time_limit=limit, listener=hear)))
+    method = CASES[name].method
+    release = _attempt(lambda: method.protect(problem, tc.Run(time_limit=limit, listener=hear)))
     seconds = time.process_time() - start
     gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     verdict = "" if release is None or not audited else tc.audit(problem, release).verdict
@@ -147,7 +168,7 @@ def measured(name: str, limit: float, data: Path, audited: bool) -> Result | Non
         first[0] if first else (seconds if release is not None else None),
         seconds,
         None if release is None else release.outcome,
-        float(problem.cost[problem.levels.sensitive].sum()),
+        float(problem.cost[problem.levels.sensitive].sum()) if isinstance(method, tc.Suppression) else 0.0,
         gigabytes,
         verdict,
     )
@@ -165,7 +186,8 @@ def warm_up() -> None:
     from tacita.engine.search import solve_model
 
     before, solve_model.LARGE = solve_model.LARGE, 0
-    tc.Suppression().protect(generate.problem((4, 4, 4), "logn", sensitive=3))
+    for method in (tc.Suppression(), tc.Intervals()):
+        method.protect(generate.problem((4, 4, 4), "logn", sensitive=3))
     solve_model.LARGE = before
 
 

@@ -33,6 +33,7 @@ from tacita.engine.attack.requirements import (
     list_all_requirements,
 )
 from tacita.engine.model import NO_SWITCH, Affine, Model
+from tacita.engine.search import solve_model as engine
 from tacita.engine.search.solve_model import solve_model
 from tacita.methods.intervals.intervals import Intervals
 from tacita.methods.mixture.mixture import Mixture
@@ -293,3 +294,36 @@ def test_engine_and_first_model_agree_on_the_methods_own_models(
         return  # Refused while it was stated: there is no model to solve.
     expected = least_loss(solve_explicit_model, model)
     assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        intervals,
+        mixture,
+        pytest.param(stated_by_intervals, marks=pytest.mark.slow),
+        pytest.param(stated_by_mixture, marks=pytest.mark.slow),
+    ],
+)
+@given(problem=hard_problems(), random=st.randoms(use_true_random=False))
+@examples(8)
+def test_large_tables_way_with_growing_windows_agrees_with_the_explicit_model(
+    method: Callable[[Problem, Random], Model], problem: Problem, random: Random
+) -> None:
+    try:
+        model = method(problem, random)
+    except InfeasibleError:
+        return  # Refused while it was stated: there is no model to solve.
+    expected = least_loss(solve_explicit_model, model)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "LARGE", 0)
+        try:
+            found = engine.solve_model(model)
+        except InfeasibleError:
+            assert expected == np.inf
+            return
+    assert not misses(model, found.x)
+    rough = 1e-6 * max(1.0, abs(expected))
+    assert found.bound - rough <= expected <= found.loss + rough
+    if not model.integer.any():
+        assert found.loss == pytest.approx(expected, rel=1e-5, abs=1e-5)

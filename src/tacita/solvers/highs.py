@@ -308,11 +308,11 @@ class SmallPrograms:
         program.col_cost_, (program.col_lower_, program.col_upper_) = cost, bounds
         program.row_lower_, program.row_upper_ = zero, zero
         matrix = program.a_matrix_
-        matrix.format_ = self._by_columns
-        matrix.start_, matrix.index_, matrix.value_ = columns
+        matrix.format_, (matrix.start_, matrix.index_, matrix.value_) = self._by_columns, columns
         if integer:
             program.integrality_ = [self._integer] * cost.size
         self._highs.passModel(program)
+        self._highs.setOptionValue("presolve", "on" if integer else "off")
         return self._run()
 
     def solve_again(self, cost: Floats) -> Floats | None:

@@ -62,14 +62,20 @@ class Witness:
         return np.unique(np.concatenate([move.cells for move in self.moves]))
 
 
-def meet_by_moves(sign: int, route: Callable[[int, float], RoutedMove | None]) -> Witness | None:
-    """Return moves that meet a requirement of this sign, or None; ``route(direction, length)`` finds one of
-    so many levels.
+def list_shares(sign: int) -> list[list[tuple[int, float]]]:
+    """Return the ways to meet a requirement of this sign: directions, and the levels to move in each.
 
     A sliding requirement is tried fully upwards first, then fully downwards, then with a part each.
     """
-    for share in (1.0, 0.0, 0.5, 0.75, 0.25) if sign == SLIDING else (float(sign == UP),):
-        parts = [(side, length) for side, length in ((UP, share), (DOWN, 1.0 - share)) if length]
+    shares = (1.0, 0.0, 0.5, 0.75, 0.25) if sign == SLIDING else (float(sign == UP),)
+    return [[(side, length) for side, length in ((UP, up), (DOWN, 1.0 - up)) if length] for up in shares]
+
+
+def meet_by_moves(sign: int, route: Callable[[int, float], RoutedMove | None]) -> Witness | None:
+    """Return the first moves that meet a requirement of this sign, or None; ``route(direction, length)``
+    finds one of so many levels.
+    """
+    for parts in list_shares(sign):
         moves = [move for part in parts if (move := route(*part)) is not None]
         if len(moves) == len(parts):
             return Witness(tuple(moves))

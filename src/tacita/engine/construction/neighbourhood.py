@@ -26,9 +26,12 @@ NARROW = 0.05
 
 
 class Neighbourhoods:
-    """Gathers cells near a target, and states the program of its cheapest move over them."""
+    """Gathers cells near a target, and states the program of its cheapest move over them.
 
-    def __init__(self, presolved: PresolvedTable) -> None:
+    ``median`` is the median cost of a cell, by default of suppressing it.
+    """
+
+    def __init__(self, presolved: PresolvedTable, median: float | None = None) -> None:
         matrix, rows, model = presolved.matrix, presolved.rows, presolved.model
         self.presolved = presolved
         self._table = Incidence(
@@ -48,9 +51,11 @@ class Neighbourhoods:
             cells=cells[1],
             stamp=np.zeros(1, np.int64),
         )
-        cost = model.cost[presolved.switch]
-        counts = np.isfinite(cost) & (cost > 0)
-        self._median = float(np.median(cost[counts])) if counts.any() else 1.0
+        if median is None:
+            cost = model.cost[presolved.switch]
+            counts = np.isfinite(cost) & (cost > 0)
+            median = float(np.median(cost[counts])) if counts.any() else 1.0
+        self._median = median
 
     def gather(self, target: int, allowed: Mask, most: int, found: int = 0) -> int:
         """Gather the allowed cells nearest to a target, by equations; return how many there are now."""

@@ -17,6 +17,7 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, SolverError, StoppedError
 from tacita.core.exact import Floats
 from tacita.engine.attack.separation import Separation
+from tacita.engine.construction.growing_windows import GrowingWindows
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.solvers.highs import Ended
 from tacita.solvers.row_pool import CutRow, GrowingRows
@@ -35,6 +36,11 @@ PROGRESS = 3e-3
 CLEANING = 10
 """Rounds after which a slack row is dropped."""
 SLACK = 0.1
+NOTICED = 1e-7
+"""By how much the relaxation's point must violate a row that another point violates."""
+MOST_ROUNDS = 1_000_000
+BETWEEN = 0.5
+"""Share of the relaxation's point in the points between it and the incumbent that are cut off."""
 FIRST_PROPOSAL = 5
 """Round in which a release is first proposed; the next is proposed after twice as many, and so on."""
 
@@ -43,7 +49,8 @@ class Root:
     """The relaxation with its added ``rows``, their last ``duals`` and the last ``point``.
 
     Without ``fixing`` its value is no bound of the search: the model is a restriction of the real one. It may
-    begin with valid ``rows``.
+    begin with valid ``rows``. With ``growing`` windows and an incumbent, points between this and the
+    relaxation's are cut off first; those that protect are incumbents.
     """
 
     def __init__(
@@ -52,9 +59,11 @@ class Root:
         separation: Separation,
         fixing: bool = True,
         rows: Sequence[CutRow] = (),
+        growing: GrowingWindows | None = None,
     ) -> None:
         model = search.model
         self.search, self.separation, self._fixing = search, separation, fixing
+        self._growing = growing
         self._program = GrowingRows(replace(model.relaxed(), lower=search.lower, upper=search.upper))
         self._program.add(rows)
         self.rows = list(rows)
@@ -62,23 +71,24 @@ class Root:
         self._idle = np.zeros(len(self.rows), dtype=np.int64)
         self.point, self.value, self.reduced = np.zeros(0), -np.inf, np.zeros(0)
 
-    def tighten(self, propose: Propose | None, patient: bool) -> None:
+    def tighten(self, propose: Propose | None, patient: bool, rounds: int = MOST_ROUNDS) -> None:
         """Add cuts until none is found, the search is closed, or (unless ``patient``) progress stalls.
 
-        It also ends when a program has no answer; what was found until then remains valid.
+        It also ends after so many rounds, and when a program has no answer; what was found until then remains
+        valid.
         """
         search = self.search
         try:
-            self._add_cuts(propose, patient)
+            self._add_cuts(propose, patient, rounds)
             if propose is not None and self.point.size and not search.closed and not search.run.over:
                 self._propose(propose, thorough=True)
         except (StoppedError, SolverError):
             return
 
-    def _add_cuts(self, propose: Propose | None, patient: bool) -> None:
+    def _add_cuts(self, propose: Propose | None, patient: bool, rounds: int) -> None:
         """Solve the relaxation and add cuts, round after round, and propose releases now and then."""
         search, history, proposal = self.search, list[float](), FIRST_PROPOSAL
-        for number in range(1, 1_000_000):
+        for number in range(1, rounds + 1):
             if search.run.over or not self._solve():
                 return
             search.report_progress("bounding", number)
@@ -87,7 +97,7 @@ class Root:
                 proposal *= 2
             if search.closed:
                 return
-            rows = self.separation.find_cuts(self.point)
+            rows = self._cut_between() or self.separation.find_cuts(self.point)
             if not rows and patient and not self.separation.holds_against_insiders(self.point):
                 # No tree will check the insiders; requirements that fail are listed now.
                 rows = self.separation.find_cuts(self.point)
@@ -100,6 +110,24 @@ class Root:
             self._idle = np.concatenate([self._idle, np.zeros(len(rows), dtype=np.int64)])
             if not patient and _has_stalled(history, search):
                 return
+
+    def _cut_between(self) -> list[CutRow]:
+        """Return cuts of a point between the relaxation's and the incumbent; none where it protects, which
+        is then offered.
+
+        Rows that a point between the two violates are violated by the relaxation's even more, and are tighter
+        than those that are found there. Where rounding moved it away, rows that do not cut that off are left.
+        """
+        search, growing = self.search, self._growing
+        if growing is None or search.best is None:
+            return []
+        middle = growing.round_outward(BETWEEN * self.point + (1.0 - BETWEEN) * search.best)
+        if growing.other_integers.any():
+            middle[growing.other_integers] = search.best[growing.other_integers]
+        rows = self.separation.find_cuts(middle)
+        if not rows and self.separation.protects(middle):
+            search.offer(middle)
+        return [row for row in rows if row.compute_slack(self.point) < -NOTICED]
 
     def _solve(self) -> bool:
         """Solve the relaxation of the root and fix variables; return whether there is an optimum."""

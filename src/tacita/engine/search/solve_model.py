@@ -23,6 +23,7 @@ from tacita.engine.attack.flows import find_network
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.separation import Separation
 from tacita.engine.checkpoint import keep_search
+from tacita.engine.construction.growing_windows import GrowingWindows
 from tacita.engine.model import Model
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.local_search import LocalSearch
@@ -37,6 +38,8 @@ LARGE = 2000
 """Cells of the presolved table from which on a first release is constructed, unless it is a network."""
 TOO_LARGE = 12_000
 """Cells from which on the relaxation of the whole table takes too long."""
+FIRST_ROUNDS = 3
+"""Rounds of cuts before a constructed release is improved, for a first bound."""
 SHARE = 0.3
 """Share of the time for improving a constructed release before the relaxation begins."""
 
@@ -72,6 +75,10 @@ def _solve(search: ReleaseSearch, start: Floats | None) -> Solution:
     _fix_immovable(presolved, search)
     separation = _make_separation(presolved, search)
     is_suppression, rows = _is_suppression(presolved), list[CutRow]()
+    if (growing := None if is_suppression else find_growing(presolved)) is not None:
+        _solve_growing(growing, separation, search, start)
+        if search.best is not None or search.run.over or not growing.other_integers.any():
+            return search.make_solution()
     if is_constructed(presolved):
         rows = _construct(separation, search, start, goes_on=len(presolved) < TOO_LARGE)
         if search.closed or (len(presolved) >= TOO_LARGE and search.best is not None and not search.run.gap):
@@ -151,6 +158,36 @@ def _construct(
         # Time ended the ascent early, so that a release was improved before it was complete.
         rows = large.bound(np.inf)
     return rows
+
+
+def find_growing(presolved: PresolvedTable) -> GrowingWindows | None:
+    """Return the growing windows of the engine's model if it is large and has such, else None."""
+    return GrowingWindows.of(presolved) if len(presolved) >= LARGE else None
+
+
+def _solve_growing(
+    growing: GrowingWindows, separation: Separation, search: ReleaseSearch, start: Floats | None
+) -> None:
+    """Offer releases of a large model whose variables only widen windows to the search, and raise its bound.
+
+    Its relaxation is solved by cuts at points between its optimum and the incumbent.
+    """
+    # Its kernels load the compiler.
+    from tacita.engine.construction.window_construction import WindowConstruction
+
+    if start is not None and separation.protects(start):
+        search.offer(start)
+    construction = WindowConstruction(growing, separation, search)
+    constructed = construction.construct()
+    root = Root(search, separation, growing=growing)
+    if constructed:
+        root.tighten(None, patient=True, rounds=FIRST_ROUNDS)
+        construction.improve(search.run.seconds + SHARE * search.run.remaining)
+    root.tighten(None, patient=True)
+    if root.point.size and not search.closed and not search.run.over:
+        last = growing.round_outward(root.point)
+        if not growing.has_fraction(last) and separation.protects(last):
+            search.offer(last)
 
 
 def _make_separation(presolved: PresolvedTable, search: ReleaseSearch) -> Separation:

@@ -20,6 +20,7 @@ from tacita.core.release import Mark, Release
 from tacita.core.run import Run
 from tacita.engine.attack.requirements import OUTSIDER, Requirements, find_room
 from tacita.engine.model import NO_SWITCH
+from tacita.engine.search.solve_model import LARGE
 from tacita.methods.modelling.model_builder import FINE, NO_VARIABLE, ReleaseModel
 from tacita.methods.modelling.scaled_losses import solve_scaled
 from tacita.methods.modelling.tight_intervals import tighten_intervals
@@ -54,11 +55,14 @@ def solve_release(
         x = _round_to_steps(built, solution.x[: built.model.size], hair)
         if not _needs_check(built):
             break
-        missing = find_unmet(built.model, x, built.scale, run)
+        missing = find_unmet(built.model, x, built.scale, _allow_check(built, run))
         if not len(missing):
             break
         if not model.problem.table.integer:
             x = _round_to_steps(built, solution.x, SPARE)
+            break
+        if (wider := _widen(built, x, missing, run)) is not None:
+            x = wider
             break
         model, first = add_integer_moves(model, missing), None
     seed = {"seed": run.seed} if built.drawn else {}
@@ -86,6 +90,31 @@ def solve_with_draws(
             if not built.drawn or run.over:
                 raise
     raise AssertionError("without random distances the last error is raised")
+
+
+def _allow_check(built: ReleaseModel, run: Run) -> Run:
+    """Return the run with time to check a large table's release when its search was stopped: its moves may be
+    fractional, and nothing proves counts then.
+    """
+    return run.extended() if len(built.model.problem.table) >= LARGE else run
+
+
+def _widen(built: ReleaseModel, x: Floats, missing: Requirements, run: Run) -> Floats | None:
+    """Return a method's variables with windows of a large table widened by integer moves that meet missing
+    requirements; None where the table is small, or windows cannot be widened alone.
+    """
+    if len(built.model.problem.table) < LARGE:
+        return None
+    # Its kernels load the compiler.
+    from tacita.engine.construction.window_construction import widen_windows
+
+    while len(missing):
+        wider = widen_windows(built.model, x, missing, run.extended())
+        if wider is None:
+            return None
+        x = _round_to_steps(built, wider, 0.0)
+        missing = find_unmet(built.model, x, built.scale, _allow_check(built, run))
+    return x
 
 
 def _tighten(built: ReleaseModel, x: Floats, run: Run) -> Floats:
