@@ -9,8 +9,13 @@ from multiprocessing import get_context
 import joblib
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import tacita as tc
+from tacita.engine.attack.presolved import PresolvedTable
+from tacita.engine.attack.requirements import list_all_requirements
+from tacita.engine.model import Affine, Model
+from tacita.engine.search.solve_model import solve_model
 from tacita.methods.method import METHODS, method_class
 
 TABLE = tc.Table.from_array([[20, 50, 10], [8, 19, 22], [17, 32, 12]])
@@ -73,6 +78,51 @@ def test_audits_and_releases_come_back_the_same() -> None:
     back = pickle.loads(pickle.dumps(found))
     assert back.verdict == found.verdict
     assert tc.verify.verify(tc.certify(back)) == tc.verify.verify(tc.certify(found))
+
+
+def test_the_small_nouns_come_back_the_same() -> None:
+    rows = tc.Hierarchy.from_dict({"N": {"N1": {}, "N2": {}}, "S": {}})
+    nouns = (
+        *(rows, PROBLEM.outsider, PROBLEM.attackers[0], PROBLEM.rule),
+        *(tc.Specification(), tc.ReadOptions(), tc.Outcome(tc.Status.FEASIBLE, 5.0, 4.0)),
+    )
+    for noun in nouns:
+        back = pickle.loads(pickle.dumps(noun))
+        assert type(back) is type(noun)
+        assert repr(back) == repr(noun)
+    errors = (
+        tc.InputError("wrong", place="line 3", remedy="mend it", options=["value"]),
+        tc.UndeclaredSumsError("sums", ("region",), place="a.csv"),
+        tc.WorkersError("gone", remedy="start them"),
+    )
+    for error in errors:
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error)
+        assert (str(again), vars(again)) == (str(error), vars(error))
+
+
+def test_models_and_presolved_tables_come_back_the_same() -> None:
+    n = len(TABLE)
+    zero, rows = Affine.zero(n, n), csr_array((0, n))
+    model = Model(
+        cost=TABLE.values,
+        lower=PROBLEM.levels.sensitive.astype(float),
+        upper=np.ones(n),
+        integer=np.ones(n, dtype=bool),
+        rows=rows,
+        row_lower=np.empty(0),
+        row_upper=np.empty(0),
+        problem=PROBLEM,
+        above=zero,
+        below=zero,
+        switch=np.arange(n),
+        requirements=list_all_requirements(PROBLEM),
+    )
+    presolved = PresolvedTable.of(model)
+    back = pickle.loads(pickle.dumps(presolved))
+    assert np.array_equal(back.cells, presolved.cells)
+    assert np.array_equal(back.matrix.toarray(), presolved.matrix.toarray())
+    assert solve_model(back.model).loss == solve_model(model).loss
 
 
 def test_processes_protect() -> None:

@@ -161,6 +161,17 @@ def test_a_pool_whose_worker_was_killed_says_what_helps() -> None:
     assert "memory" in raised.value.remedy
 
 
+def test_a_worker_with_another_version_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel_map, "__version__", "0.0.1")
+    with pytest.raises(tc.WorkersError, match=rf"a worker has tacita 0.0.1, this is {tc.__version__}"):
+        parallel_map.compute_elsewhere(tc.__version__, b"", None, b"")
+
+
+def test_workers_that_lack_a_package_say_which() -> None:
+    error = parallel_map.describe_lost_workers(ModuleNotFoundError(name="tacita"))
+    assert "cannot import tacita. Install the same version" in str(error)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_after_a_cancel_the_rest_is_done_here_without_time(pools: dict[str, Executor], kind: str) -> None:
     run = Run(executor=pools[kind], listener=lambda event: run.cancel())

@@ -25,6 +25,7 @@ from hashlib import blake2b
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from tacita import __version__
 from tacita.core.errors import WorkersError
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ DESERTED = 60.0
 """Seconds without any worker after which the work is given up; a cluster may start new ones until then."""
 SMALL = 2**15
 """Bytes of a function that is sent with every task, rather than once per worker."""
+SAME_VERSION = "Install the same version of tacita, and all else that the work needs, for every worker."
 FUNCTIONS_KEPT = 3
 """Functions that a worker keeps with their arguments, which may be as large as a table."""
 
@@ -207,7 +209,9 @@ class Elsewhere:
         task = pickle.dumps((items, self.run), pickle.HIGHEST_PROTOCOL)
         small = len(self.function) <= SMALL
         function = self.function if small else self.offer_function() if with_function else None
-        return self.executor.submit(compute_elsewhere, self.digest, function, task, **self.options)
+        return self.executor.submit(
+            compute_elsewhere, __version__, self.digest, function, task, **self.options
+        )
 
     def offer_function(self) -> Any:
         """Return an argument that is the pickled function when a task is computed."""
@@ -256,8 +260,16 @@ _functions: OrderedDict[bytes, Callable[[Any, Run], Any]] = OrderedDict()
 _functions_lock = Lock()
 
 
-def compute_elsewhere(digest: bytes, function: bytes | None, task: bytes) -> bytes:
-    """Return the pickled results of a task in a worker, pickled None if the worker lacks the function."""
+def compute_elsewhere(version: str, digest: bytes, function: bytes | None, task: bytes) -> bytes:
+    """Return the pickled results of a task in a worker, pickled None if the worker lacks the function.
+
+    Raises
+    ------
+    WorkersError
+        The task comes from another version of the package, whose results may differ.
+    """
+    if version != __version__:
+        raise WorkersError(f"a worker has tacita {__version__}, this is {version}", remedy=SAME_VERSION)
     with _functions_lock:
         if digest not in _functions and function is not None:
             _functions[digest] = pickle.loads(function)
@@ -304,6 +316,8 @@ def describe_lost_workers(error: Exception | None) -> WorkersError:
     """Return the error of a map whose workers cannot finish it, with a remedy."""
     if isinstance(error, WorkersError):
         return error
+    if isinstance(error, ImportError):
+        return WorkersError(f"the workers cannot import {error.name}", remedy=SAME_VERSION)
     why = "there are none any more" if error is None else type(error).__name__
     return WorkersError(
         f"the workers ended before their work was done ({why})",
