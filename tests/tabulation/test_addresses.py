@@ -20,6 +20,7 @@ from tacita.specification.project_write import write_project
 from tacita.specification.specification import Source, Specification
 from tacita.tabulation.address import is_address, mask_passwords, parse_address
 from tacita.tabulation.database import open_table
+from tacita.tabulation.overview import survey_records
 from tacita.tabulation.tabulate import tabulate
 
 RECORDS = pa.table({"region": ["N", "N", "S"], "firm": ["a", "b", "a"], "turnover": [5, 7, 2]})
@@ -78,6 +79,12 @@ def test_wrong_addresses_are_refused_without_their_password(address: str, fault:
 def test_passwords_are_masked(address: str) -> None:
     assert SECRET not in mask_passwords(address)
     assert mask_passwords("postgres://u@h:5432/db?table=t") == "postgres://u@h:5432/db?table=t"
+
+
+def test_an_overview_of_records_takes_no_address() -> None:
+    with pytest.raises(InputError, match="not read here") as caught:
+        survey_records(f"postgres://u:{SECRET}@h/db?table=t")
+    assert SECRET not in str(caught.value)
 
 
 def test_without_ibis_the_remedy_is_one_command(monkeypatch: pytest.MonkeyPatch) -> None:

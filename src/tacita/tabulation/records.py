@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from tacita.core.errors import InputError, did_you_mean
 from tacita.core.tables.columns import refuse_wide
 from tacita.core.words import pluralize
+from tacita.tabulation.address import is_address, mask_passwords
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -195,6 +196,12 @@ def _scan(
     """Return the name of a microdata source, the SQL after FROM, and whether to read it only once."""
     if isinstance(source, tuple) and len(source) == 2:
         return _scan_duckdb(connection, Path(source[0]), str(source[1]))
+    if is_address(source):
+        raise InputError(
+            "records in a database are not read here",
+            place=mask_passwords(str(source)),
+            remedy="Name them as microdata in a project, and open that.",
+        )
     if isinstance(source, str | os.PathLike):
         path, _, table = os.fspath(source).partition("::")
         if table or path.lower().endswith(DUCKDB):
