@@ -38,10 +38,10 @@ from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.engine.attack.requirements import list_all_requirements
+from tacita.engine.search.explicit_model import solve_explicit_model
 from tacita.methods.suppression.suppression import Suppression
 from tacita.problem.problem import Problem
 from tacita.specification.read_case import read_case
-from tacita.testing.explicit_model import solve_explicit_model
 
 T = TypeVar("T")
 

@@ -74,8 +74,8 @@ def test_protect_prints_the_object_and_writes_the_folders(
     )
     assert code == 0
     assert list(said) == [
-        *("method", "options", "status", "loss", "bound", "gap", "seconds", "remarks", "warnings"),
-        *("cells", "sensitive", "changed", "changed_value", "audit"),
+        *("method", "options", "search", "status", "loss", "bound", "gap", "seconds", "remarks"),
+        *("warnings", "cells", "sensitive", "changed", "changed_value", "audit"),
     ]
     assert (said["method"], said["options"]["margins"]) == ("suppression", True)
     assert said["status"] in ("optimal", "feasible")

@@ -181,7 +181,7 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
     loss, bound = read_state(path, problem)
     assert len(list(tmp_path.iterdir())) == 2, "the draft that was being written is still there"
     release, phases = search_until("first release", path)
-    assert phases[:2] == ["preparing", "resuming"]
+    assert phases[:3] == ["preparing", "construction", "resuming"]
     assert release.outcome is not None
     assert release.outcome.loss <= loss
     assert release.outcome.bound >= bound
@@ -319,7 +319,7 @@ def test_witnesses_are_taken_from_the_file_unless_they_are_forged(tmp_path: Path
     assert count == int((levels.upper > 0).sum() + (levels.lower > 0).sum())
     again, phases = search_until("first release", path)
     # What was confirmed is not searched for again: the first release is there with one report.
-    assert phases[:3] == ["preparing", "resuming", "first release"]
+    assert phases[:4] == ["preparing", "construction", "resuming", "first release"]
     assert again.outcome is not None
     assert release.outcome is not None
     assert again.outcome.loss <= release.outcome.loss

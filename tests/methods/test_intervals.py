@@ -14,13 +14,13 @@ import tacita as tc
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.outcome import Status
 from tacita.core.release import Mark
+from tacita.engine.search.explicit_model import solve_explicit_model
 from tacita.generate import microdata
 from tacita.methods.intervals.intervals import Intervals
 from tacita.methods.intervals.wide_start import find_wide_start
 from tacita.methods.modelling.model_builder import build_alone
 from tacita.methods.protection.attacker_moves import find_unmet
 from tacita.testing import brute_force_intervals, check_method, problems, tables
-from tacita.testing.explicit_model import solve_explicit_model
 
 FIGURE_1 = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
 # Room below and above the values of a 2x3x3 table in which cell 14 rises by 1 only if others move by halves.

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.release import Mark, Release
+from tacita.engine.search.explicit_model import solve_explicit_model
 from tacita.methods.rounding.rounding import Rounding
 from tacita.testing import check_method
-from tacita.testing.explicit_model import solve_explicit_model
 
 FIGURE_1 = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
 TABLE = tc.Table.from_array(FIGURE_1, counts=False)

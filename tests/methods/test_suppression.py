@@ -22,12 +22,12 @@ from tacita.cli import main
 from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.levels import Levels
 from tacita.core.run import Event, Run
+from tacita.engine.search.explicit_model import solve_explicit_model
 from tacita.methods import make_method
 from tacita.methods.suppression.suppression import Suppression, complete_pattern
 from tacita.problem.problem import Problem
 from tacita.solvers.network import Network
 from tacita.testing import check_method, hard_problem, hard_problems
-from tacita.testing.explicit_model import solve_explicit_model
 
 FIGURE_1 = [[20, 50, 10, 80], [8, 19, 22, 49], [17, 32, 12, 61], [45, 101, 44, 190]]
 TABLE = tc.Table.from_array(

@@ -34,6 +34,7 @@ from tacita.engine.attack.requirements import (
 )
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.engine.search import solve_model as engine
+from tacita.engine.search.explicit_model import solve_explicit_model
 from tacita.engine.search.solve_model import solve_model
 from tacita.methods.intervals.intervals import Intervals
 from tacita.methods.mixture.mixture import Mixture
@@ -42,7 +43,6 @@ from tacita.methods.rounding.rounding import Rounding
 from tacita.problem.problem import Problem
 from tacita.solvers.linear_program import Solution
 from tacita.testing import hard_problems
-from tacita.testing.explicit_model import solve_explicit_model
 
 WIDEST = 60.0
 """No interval is wider to one side than this: more than twice every level of a hard problem."""

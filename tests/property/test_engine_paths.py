@@ -34,6 +34,7 @@ from tacita.engine.construction.large_tables import LargeTable
 from tacita.engine.model import Model
 from tacita.engine.search import root, sifting, tree
 from tacita.engine.search import solve_model as solving
+from tacita.engine.search.explicit_model import solve_explicit_model
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.solve_model import solve_model
 from tacita.generate import problem as generated
@@ -44,7 +45,6 @@ from tacita.solvers import row_pool as rows
 from tacita.solvers import scip
 from tacita.solvers.linear_program import IntegerProgram, Solution
 from tacita.testing import TABLE_KINDS, hard_problem
-from tacita.testing.explicit_model import solve_explicit_model
 
 NETWORKS = ("flat", "tree")
 SOME = settings(max_examples=max(1, settings.default.max_examples // 4))

@@ -14,13 +14,13 @@ import tacita as tc
 from tacita.core.errors import InfeasibleError
 from tacita.core.outcome import Status
 from tacita.core.release import Mark
+from tacita.engine.search.explicit_model import solve_explicit_model
 from tacita.examples import example
 from tacita.methods.intervals.intervals import Intervals
 from tacita.methods.mixture.mixture import Mixture
 from tacita.methods.perturbation import Perturbation
 from tacita.methods.rounding.rounding import Rounding
 from tacita.testing import check_method
-from tacita.testing.explicit_model import solve_explicit_model
 
 TABLE = example("salazar").table
 INVERSE = tuple(1 / TABLE.values)

@@ -238,7 +238,7 @@ def _list_values(method: Method) -> dict[str, Any]:
 def _make_empty_answer(problem: Problem) -> dict[str, Any]:
     """Return the JSON answer of ``tacita protect`` before there is a release: what is not known is null."""
     return {
-        **dict.fromkeys(("status", "loss", "bound", "gap", "seconds")),
+        **dict.fromkeys(("search", "status", "loss", "bound", "gap", "seconds")),
         "remarks": [],
         "warnings": list(problem.warnings),
         "cells": len(problem.table),
@@ -252,6 +252,7 @@ def _build_result(problem: Problem, release: Release, found: Audit) -> dict[str,
 
     outcome = release.outcome
     return {
+        "search": (outcome.search or None) if outcome else None,
         "status": (outcome.status if outcome else Status.FEASIBLE).value,
         "loss": outcome.loss if outcome else float(problem.cost[release.changed].sum()),
         "bound": outcome.bound if outcome else None,

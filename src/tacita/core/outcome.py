@@ -28,6 +28,8 @@ class Outcome:
     """The loss of a release, and a lower bound on the loss of any protected release.
 
     The loss includes that of sensitive cells. ``remarks`` are internal: they may name sensitive cells.
+    ``search`` says in which ways it was searched for, such as "construction, then exact engine", if there are
+    several.
     """
 
     status: Status
@@ -35,6 +37,7 @@ class Outcome:
     bound: float
     seconds: float = 0.0
     remarks: tuple[str, ...] = ()
+    search: str = ""
 
     def __post_init__(self) -> None:
         gap = f"{self.gap:.2%}"

@@ -82,6 +82,8 @@ def _build_figures_list(problem: Problem, release: Release) -> str:
     if release.outcome is not None:
         outcome = release.outcome
         figures["information lost"] = f"{outcome.loss:,.6g} ({outcome.status.value})"
+        if outcome.search:
+            figures["search"] = outcome.search
         figures["lower bound"] = f"{outcome.bound:,.6g} (gap {outcome.gap:.1%})"
         if outcome.remarks:
             figures["remarks"] = "; ".join(outcome.remarks)

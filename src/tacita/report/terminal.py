@@ -179,7 +179,8 @@ def build_figures_table(figures: Mapping[str, Any]) -> RichTable:
     table = RichTable(show_header=False, box=None)
     table.add_column(style="dim")
     table.add_column()
-    for name in ("method", "status", "loss", "bound", "gap", "cells", "sensitive", "changed", "seconds"):
+    names = ("method", "search", "status", "loss", "bound", "gap", "cells", "sensitive", "changed", "seconds")
+    for name in names if figures.get("search") else (name for name in names if name != "search"):
         number = figures[name]
         shown = f"{number:.2%}" if name == "gap" and number is not None else number
         table.add_row(name, f"{shown:,.10g}" if isinstance(shown, int | float) else Text(str(shown)))

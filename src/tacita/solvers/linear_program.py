@@ -55,9 +55,10 @@ class IntegerProgram(LinearProgram):
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A feasible point, its loss, and a lower bound on the loss of all feasible points."""
+    """A feasible point, its loss, a lower bound on the loss of all feasible points, and what found it."""
 
     x: Floats
     loss: float
     bound: float
     status: Status
+    search: str = ""

@@ -200,7 +200,7 @@ class Job:
             self.cut_short = CANCELLED if self.cancelled else TIME_OVER if run.over else ""
         if outcome is not None:
             self._listen(Event(outcome.status.value, 1, 1, outcome.loss, outcome.bound, run.seconds))
-            for remark in outcome.remarks:
+            for remark in (*([f"search: {outcome.search}"] if outcome.search else []), *outcome.remarks):
                 self._log_line(remark)
 
     def _judge(self) -> None:

@@ -39,6 +39,7 @@ class ReleaseSearch:
         self.best: Floats | None = None
         self.loss, self.bound = np.inf, -np.inf
         self.grain = _find_grain(model)
+        self.rungs: list[str] = []
 
     @property
     def closed(self) -> bool:
@@ -94,6 +95,11 @@ class ReleaseSearch:
         self.upper[hopeless] = 0.0
         return int(hopeless.sum())
 
+    def enter(self, rung: str) -> None:
+        """Note that the search goes on by another of its ways, and report that to the run's listener."""
+        self.rungs.append(rung)
+        self.report_progress(rung)
+
     def report_progress(self, phase: str, done: int = 0, total: int = 0) -> None:
         """Report a phase of the search with bound and incumbent's loss to the run's listener."""
         known = {"bound": float(self.bound)} if np.isfinite(self.bound) else {}
@@ -122,9 +128,15 @@ class ReleaseSearch:
         if self.best is None:
             fault = f"stopped after {self.run.seconds:.0f} s before a first protected release was found"
             raise StoppedError(fault, remedy="allow more time", options=["time_limit"])
-        bound = min(self.bound, self.loss)
         status = Status.OPTIMAL if self.proven else Status.FEASIBLE
-        return Solution(self.best, self.loss, self.loss if status else bound, status)
+        bound = self.loss if status else min(max(self.bound, _find_least_loss(self.model)), self.loss)
+        return Solution(self.best, self.loss, bound, status, ", then ".join(self.rungs) or "start")
+
+
+def _find_least_loss(model: Model) -> float:
+    """Return the loss of a model's variables, each at its cheapest bound: a lower bound at once."""
+    free = np.where(model.cost > 0, model.lower, model.upper)
+    return model.constant + float((model.cost * np.where(model.cost == 0, 0.0, free)).sum())
 
 
 def _find_grain(model: Model) -> float:

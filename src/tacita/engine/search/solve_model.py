@@ -1,23 +1,30 @@
-"""The engine: the release of least loss of any model, by a master problem and separation.
+"""The engine: the release of least loss of any model.
+
+The *exact engine* is a master problem and separation:
 
     1. a first incumbent, if a start is given
     2. root: relaxation, cuts, reduced-cost fixing                          (root.py, HiGHS)
     3. tree: the variables that are not fixed, with cuts at the nodes       (tree.py, SCIP)
        and, if it takes long, local search around the incumbent             (local_search.py)
 
-It ends with an optimum, or with the best release and the best bound when the time is over.
+In suppression of large tables beyond networks a *construction* comes first, and is all there is in tables
+beyond ``TOO_LARGE``, unless the run asks for a gap that it does not reach. A third way, which is slower and
+never chosen by size, is the *explicit model*: one integer program with a move for every requirement.
+
+The engine ends with an optimum, or with the best release and the best bound when the time is over.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
 from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.exact import Cells, Floats
-from tacita.core.run import Run
+from tacita.core.run import GRACE, Run
 from tacita.engine.attack.cuts import Cutter
 from tacita.engine.attack.flows import find_network
 from tacita.engine.attack.presolved import PresolvedTable
@@ -25,6 +32,7 @@ from tacita.engine.attack.separation import Separation
 from tacita.engine.checkpoint import keep_search
 from tacita.engine.construction.growing_windows import GrowingWindows
 from tacita.engine.model import Model
+from tacita.engine.search.explicit_model import is_exact, solve_explicit_model
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.local_search import LocalSearch
 from tacita.engine.search.proposals import Proposals
@@ -42,15 +50,26 @@ FIRST_ROUNDS = 3
 """Rounds of cuts before a constructed release is improved, for a first bound."""
 SHARE = 0.3
 """Share of the time for improving a constructed release before the relaxation begins."""
+CHECK = 0.01
+"""Seconds per requirement, after the time is over, for which a start is still checked."""
+
+Rung = Literal["auto", "explicit", "exact", "construction"]
+"""The ways to solve a model; ``auto`` chooses by its size and structure."""
 
 
-def solve_model(model: Model, run: Run | None = None, start: Floats | None = None) -> Solution:
+def solve_model(
+    model: Model, run: Run | None = None, start: Floats | None = None, rung: Rung = "auto"
+) -> Solution:
     """Return the engine's release of least loss for a model, with a lower bound on the loss of all.
 
     Parameters
     ----------
     start
-        A point to begin with; it is used if it protects. The pattern of a large table is completed.
+        A point to begin with; it is used if it protects, even when there is no time for anything else. The
+        pattern of a large table is completed.
+    rung
+        The way to solve it. Where a construction or an explicit model ends without a release, or without a
+        proof that there is none, the exact engine follows.
 
     Raises
     ------
@@ -62,13 +81,13 @@ def solve_model(model: Model, run: Run | None = None, start: Floats | None = Non
     model = model.with_fixed_costs_in_constant()
     kept, run = keep_search(model, run or Run())
     try:
-        return _solve(ReleaseSearch(model, run, kept), start)
+        return _solve(ReleaseSearch(model, run, kept), start, rung)
     finally:
         if kept is not None:
             kept.end()
 
 
-def _solve(search: ReleaseSearch, start: Floats | None) -> Solution:
+def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
     """Return the solution of a search's model, possibly from a start or from what it remembers."""
     model = search.model
     presolved = PresolvedTable.of(model)
@@ -76,16 +95,25 @@ def _solve(search: ReleaseSearch, start: Floats | None) -> Solution:
     separation = _make_separation(presolved, search)
     is_suppression, rows = _is_suppression(presolved), list[CutRow]()
     if (growing := None if is_suppression else find_growing(presolved)) is not None:
+        search.enter("construction")
         _solve_growing(growing, separation, search, start)
         if search.best is not None or search.run.over or not growing.other_integers.any():
             return search.make_solution()
-    if is_constructed(presolved):
-        rows = _construct(separation, search, start, goes_on=len(presolved) < TOO_LARGE)
-        if search.closed or (len(presolved) >= TOO_LARGE and search.best is not None and not search.run.gap):
+    if is_constructed(presolved, rung):
+        search.enter("construction")
+        goes_on = rung == "auto" and len(presolved) < TOO_LARGE
+        rows = _construct(separation, search, start, goes_on)
+        is_enough = not goes_on and (rung == "construction" or not search.run.gap)
+        if search.closed or (is_enough and search.best is not None):
             return search.make_solution()
     else:
         _offer_protected(separation, search, start)
         _resume(separation, search)
+    if search.run.over and search.best is not None:
+        return search.make_solution()
+    if rung == "explicit" and _solve_explicitly(separation, search):
+        return search.make_solution()
+    search.enter("exact engine")
     if is_suppression and int((search.upper > search.lower).sum()) > MANY:
         sift(separation, search)
         presolved = PresolvedTable.of(replace(model, upper=search.upper))
@@ -108,12 +136,24 @@ def _solve(search: ReleaseSearch, start: Floats | None) -> Solution:
 
 
 def _offer_protected(separation: Separation, search: ReleaseSearch, point: Floats | None) -> None:
-    """Offer a point of unknown origin to the search, if there is one and it protects."""
+    """Offer a point of unknown origin to the search, if there is one and it protects, which is checked even
+    when the time is over.
+    """
     if point is None or search.model.loss(point) >= search.loss:
         return
-    with suppress(StoppedError):
+    try:
         if separation.protects(point):
             search.offer(point)
+    except StoppedError:
+        patient = _make_separation(separation.presolved, search, _extend_for_check(search))
+        with suppress(StoppedError):
+            if patient.protects(point):
+                search.offer(point)
+
+
+def _extend_for_check(search: ReleaseSearch) -> Run:
+    """Return the run with time to check a release, even when its own time is over."""
+    return search.run.extended(GRACE + CHECK * len(search.model.requirements))
 
 
 def _resume(separation: Separation, search: ReleaseSearch) -> None:
@@ -128,9 +168,31 @@ def _resume(separation: Separation, search: ReleaseSearch) -> None:
         search.raise_bound(known.bound)
 
 
-def is_constructed(presolved: PresolvedTable) -> bool:
-    """Return whether the engine begins with a constructed pattern: in large tables beyond networks."""
+def is_constructed(presolved: PresolvedTable, rung: Rung = "auto") -> bool:
+    """Return whether the engine begins with a constructed pattern: in large tables beyond networks, or as
+    the rung requests.
+    """
+    if rung != "auto":
+        return rung == "construction" and _is_suppression(presolved)
     return len(presolved) >= LARGE and _is_suppression(presolved) and find_network(presolved) is None
+
+
+def _solve_explicitly(separation: Separation, search: ReleaseSearch) -> bool:
+    """Offer the solution of the explicit model to the search; return whether the search may end with it."""
+    search.enter("explicit model")
+    exact = is_exact(separation.presolved)
+    try:
+        found = solve_explicit_model(search.model, search.run)
+    except InfeasibleError:
+        if exact and search.best is None:
+            raise
+        return False
+    except StoppedError:
+        return search.run.over
+    _offer_protected(separation, search, found.x)
+    if exact:
+        search.raise_bound(found.bound)
+    return search.closed or search.run.over
 
 
 def _construct(
@@ -144,7 +206,18 @@ def _construct(
     from tacita.engine.construction.large_tables import LargeTable
 
     large, run = LargeTable(separation, search), search.run
-    constructed = large.construct(start)
+    try:
+        constructed = large.construct(start)
+    except StoppedError:
+        if start is None:
+            raise
+        # What was given may protect, and is kept then.
+        patient = ReleaseSearch(search.model, _extend_for_check(search))
+        checked = _make_separation(separation.presolved, search, patient.run)
+        LargeTable(checked, patient).construct(start)
+        if patient.best is not None:
+            search.offer(patient.best)
+        return []
     _resume(separation, search)
     if not constructed:
         return []
@@ -190,9 +263,9 @@ def _solve_growing(
             search.offer(last)
 
 
-def _make_separation(presolved: PresolvedTable, search: ReleaseSearch) -> Separation:
+def _make_separation(presolved: PresolvedTable, search: ReleaseSearch, run: Run | None = None) -> Separation:
     cutter = Cutter(presolved, search.lower, search.upper)
-    return Separation(presolved, search.model.requirements, cutter, search.run)
+    return Separation(presolved, search.model.requirements, cutter, run or search.run)
 
 
 def _is_suppression(presolved: PresolvedTable) -> bool:

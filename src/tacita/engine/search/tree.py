@@ -41,6 +41,8 @@ WORTH = 1e-3
 WIDE_GAP = 0.15
 """Relative gap that no tree closes soon: the local search comes first."""
 NARROW_GAP = 0.01
+FEW = 40
+"""Variables that are not fixed, up to which the tree comes first: it takes less time than local search."""
 NODES_FIRST = 60
 """Nodes of a first tree, where the gap is neither wide nor narrow. Few models need more; then the next tree
 gains more from starting with its incumbent than is lost with its nodes.
@@ -63,7 +65,7 @@ def search_tree(
     """Search the branch-and-cut tree below a root until the incumbent is optimal or the time is over."""
     if search.best is not None and root.point.size:
         _search_near_incumbent(search, root, _AttackerRows(search, separation, propose, improve))
-        if improve is not None and not search.closed:
+        if improve is not None and not search.closed and _count_open(search) > FEW:
             _improve_incumbent(search, root, _AttackerRows(search, separation, propose, improve), improve)
     if not search.closed and not search.run.over:
         _search_all(search, root, _AttackerRows(search, separation, propose, improve), None)
@@ -122,6 +124,11 @@ def _branch_and_cut(
     known = search.best is not None
     cutoff = search.loss - search.model.constant - 0.5 * search.slack if known else np.inf
     return scip.branch_and_cut(program, root.rows, rows, cutoff, search.run, nodes)
+
+
+def _count_open(search: ReleaseSearch) -> int:
+    """Return how many variables of the search are not fixed."""
+    return int((search.upper > search.lower).sum())
 
 
 def _relative_gap(search: ReleaseSearch) -> float:

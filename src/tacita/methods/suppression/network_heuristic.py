@@ -48,8 +48,8 @@ def suppress_one_by_one(model: Model, hidden: Mask, apart: bool, run: Run) -> Ma
         raise InputError(
             "option 'search' = network is for tables that are networks: one or two dimensions, one of them "
             "with a hierarchy",
-            remedy="Use search = optimal",
-            options=("search=optimal",),
+            remedy="Use search = auto",
+            options=("search=auto",),
         )
     routes, hidden = _Routes(model, network, apart, run), hidden.copy()
     requirements = model.requirements
@@ -62,8 +62,8 @@ def suppress_one_by_one(model: Model, hidden: Mask, apart: bool, run: Run) -> Ma
             raise InfeasibleError(
                 "no flow meets its level through the cells that may be suppressed",
                 place=f"({model.problem.table.name(cell)})",
-                remedy="Use search = optimal, which says what stands in the way",
-                options=("search=optimal",),
+                remedy="Use search = auto, which says what stands in the way",
+                options=("search=auto",),
             )
         hidden |= used
     return hidden

@@ -19,7 +19,7 @@ pattern, so that lower bounds stay valid.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, cast
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from tacita.core.exact import Floats, Mask, Units, ceil_units
 from tacita.core.heartbeat import with_heartbeat
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Release
-from tacita.core.run import Run
+from tacita.core.run import GRACE, Run
 from tacita.core.tables.cell_selection import CellList, read_cells
 from tacita.core.words import pluralize
 from tacita.engine.attack.presolved import PresolvedTable
@@ -45,7 +45,7 @@ from tacita.engine.attack.requirements import (
 from tacita.engine.model import Affine, Model
 from tacita.engine.search.conflict import explain_infeasibility
 from tacita.engine.search.proposals import make_patterns
-from tacita.engine.search.solve_model import is_constructed
+from tacita.engine.search.solve_model import Rung, is_constructed
 from tacita.methods.measuring import find_inexact_cells
 from tacita.methods.method import check_words, option
 from tacita.methods.modelling.scaled_losses import solve_scaled
@@ -64,7 +64,8 @@ from tacita.problem.problem import Problem, start_run
 from tacita.solvers.linear_program import Solution
 from tacita.solvers.network import Network
 
-Search = Literal["optimal", "network", "network-apart"]
+Search = Literal["auto", "explicit", "exact", "construction", "network", "network-apart"]
+HEURISTICS = ("network", "network-apart")
 FEW = 8
 """Insiders up to which all are in the model; of more the engine adds those whose requirements fail."""
 COARSE = 2_500_000
@@ -101,13 +102,17 @@ class Suppression:
     )
 
     search: Search = option(
-        "optimal",
-        "optimal; for comparison, Cox's heuristic: network (primary by primary along cheapest "
-        "flows) or network-apart (no flow through another primary)",
+        "auto",
+        "auto: by size and structure; explicit: one integer program, for tiny tables; exact: branch and cut; "
+        "construction: patterns that are improved, and a bound; for comparison, Cox's heuristic: network "
+        "(primary by primary along cheapest flows) or network-apart (no flow through another primary)",
     )
     cost_noise: float = option(0.0, COST_NOISE_HELP)
 
     def __post_init__(self) -> None:
+        if str(self.search) == "optimal":
+            # Its word in version 0.1.0.
+            object.__setattr__(self, "search", "auto")
         check_words(self)
         check_cost_noise(self.cost_noise)
 
@@ -157,14 +162,14 @@ class Suppression:
         run = start_run(problem, run)
         model = self.model(problem)
         model = replace(model, cost=model.cost * draw_secret_factors(model.size, self.cost_noise, run.seed))
-        if self.search != "optimal":
+        if self.search in HEURISTICS:
             return self._solve_by_heuristic(model, start, run)
-        first = None if start is None else _make_start(model, _read_pattern(problem, start), run)
+        rung = cast(Rung, self.search)
+        first = None if start is None else _make_start(model, _read_pattern(problem, start), rung, run)
         # Cells that conditional levels keep published may be why there is no protected pattern.
         hideable = np.maximum(model.upper, self._may_be_hidden(problem))
-        solution = _solve(model, run, first, replace(model, upper=hideable))
-        hidden = solution.x[: len(problem.table)] > 0.5
-        return self._make_release(problem, hidden, solution.status, solution.bound, run)
+        solution = _solve(model, rung, run, first, replace(model, upper=hideable))
+        return self._make_release(problem, solution, run)
 
     def loss(self, problem: Problem, release: Release) -> float:
         """Return the suppression cost of all cells whose value a release does not give exactly."""
@@ -174,17 +179,17 @@ class Suppression:
         """Return the suppression cost of every cell that a release does not give exactly, else 0."""
         return np.where(find_inexact_cells(problem, release), problem.cost, 0.0)
 
-    def _make_release(
-        self, problem: Problem, hidden: Mask, status: Status, bound: float, run: Run
-    ) -> Release:
+    def _make_release(self, problem: Problem, found: Solution, run: Run) -> Release:
+        hidden = found.x[: len(problem.table)] > 0.5
         loss = float(problem.cost[hidden].sum())
-        bound = loss if status and not self.cost_noise else min(loss, float(bound))
+        proven = bool(found.status)
+        bound = loss if proven and not self.cost_noise else min(loss, float(found.bound))
         release = Release.suppress(
             problem.table,
             hidden,
             primary=problem.levels.sensitive,
-            outcome=Outcome(run.judge(bool(status), loss, bound), loss, bound, run.seconds),
-            made_by={"method": self.name, "options": asdict(self)},
+            outcome=Outcome(run.judge(proven, loss, bound), loss, bound, run.seconds, search=found.search),
+            made_by={"method": self.name, "options": asdict(self), "search": found.search},
         )
         return report_in_true_costs(release, loss, self.cost_noise, run)
 
@@ -205,10 +210,12 @@ class Suppression:
         if self.at_most is not None and int(hidden.sum()) > self.at_most:
             raise InfeasibleError(
                 f"the heuristic hides {pluralize(int(hidden.sum()), 'cell')}, more than {self.at_most:,}",
-                remedy="allow more, or use search = optimal",
-                options=("search=optimal",),
+                remedy="allow more, or use search = auto",
+                options=("search=auto",),
             )
-        return self._make_release(problem, hidden, Status.FEASIBLE, float(model.cost[forced].sum()), run)
+        bound, words = float(model.cost[forced].sum()), f"{self.search} heuristic"
+        x = hidden.astype(np.float64)
+        return self._make_release(problem, Solution(x, model.loss(x), bound, Status.FEASIBLE, words), run)
 
     def _may_be_hidden(self, problem: Problem) -> Mask:
         """Return which cells may be suppressed. Cells with a known value never are: suppression would not
@@ -269,13 +276,15 @@ class Suppression:
         )
 
 
-def _make_start(model: Model, hidden: Mask, run: Run) -> Floats | None:
+def _make_start(model: Model, hidden: Mask, rung: Rung, run: Run) -> Floats:
     """Return a suppression pattern to begin with, as a point of the model: completed, unless the engine does
-    that by itself, as in large tables.
+    that by itself, as in large tables, or there is no time for it.
     """
-    if is_constructed(PresolvedTable.of(model)):
-        return np.maximum(model.lower, np.where(hidden, model.upper, 0.0))
-    return complete_pattern(model, hidden, run)
+    point = np.maximum(model.lower, np.where(hidden, model.upper, 0.0))
+    if is_constructed(PresolvedTable.of(model), rung):
+        return point
+    completed = complete_pattern(model, hidden, run)
+    return point if completed is None else completed
 
 
 def complete_pattern(model: Model, hidden: Mask, run: Run, clean: bool = True) -> Floats | None:
@@ -301,7 +310,7 @@ def complete_pattern(model: Model, hidden: Mask, run: Run, clean: bool = True) -
     return x
 
 
-def _solve(model: Model, run: Run, start: Floats | None, explained: Model) -> Solution:
+def _solve(model: Model, rung: Rung, run: Run, start: Floats | None, explained: Model) -> Solution:
     """Return the least suppression pattern that also protects against attackers who know that cells are
     integers; where there is none, the error names a conflict in the model ``explained``.
     """
@@ -310,13 +319,15 @@ def _solve(model: Model, run: Run, start: Floats | None, explained: Model) -> So
     least = 0 if only_integer else COARSE
     for _ in range(MOST_ROUNDS):
         try:
-            solution = solve_scaled(grown, run, start)
+            solution = solve_scaled(grown, run, start, rung)
         except InfeasibleError:
             if grown is not model:
                 break
             raise explain_infeasibility(explained, run) from None
         if only_integer or model.requirements.level.max(initial=0) >= COARSE:
-            missing = find_unmet(model, np.rint(solution.x[: model.size]), table.unit, run, least)
+            # A pattern that was given is checked even when the time is over.
+            check = Run(GRACE).begin() if start is not None and run.late else run
+            missing = find_unmet(model, np.rint(solution.x[: model.size]), table.unit, check, least)
             if run.over and solution.status:
                 # The check may have ended early: the audit decides.
                 solution = replace(solution, status=Status.FEASIBLE)

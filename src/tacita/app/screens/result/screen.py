@@ -88,6 +88,8 @@ def _show_figures(job: Job, release: Release) -> None:
     outcome, lost = release.outcome, job.lost
     figures = {"solution": ("solution", describe_solution(outcome))}
     if outcome is not None:
+        if outcome.search:
+            figures["search"] = ("search", outcome.search)
         figures["loss"] = ("information lost", format_short(outcome.loss))
         gap = f"optimality gap {outcome.gap:.2%}"
         figures["bound"] = ("lower bound", f"{format_short(outcome.bound)} ({gap})")

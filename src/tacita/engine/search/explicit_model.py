@@ -8,8 +8,8 @@
 
 ``-z_p >= L`` where the requirement is downwards, ``L x_switch`` for ``L`` where it has a switch. A sliding
 requirement has two moves, and the first less the second reaches ``L`` at ``p``. One program holds it all, so
-its size is the number of requirements times that of the table: slow and plain, the oracle that the engine is
-tested against.
+its size is the number of requirements times that of the table: plain, for tiny tables. It is also the oracle
+that the engine is tested against.
 
 Moves are in parts of their level, ``z / L``, and none need be longer than ``LONGEST``, which stands
 for infinite room. For a move is a sum of circuits of ``M`` (moves of smallest support) whose signs agree with
@@ -17,8 +17,8 @@ its own. Those that leave ``p`` alone can be dropped and the rest scaled until `
 entry, so the windows, which contain the truth, still hold it. Then ``|z_i| / L`` is at most the largest ratio
 of two entries of a circuit: exactly 1 in a network, where circuits have entries -1, 0, 1. A local search for
 circuits with a large ratio met at most 2 in 2x2x2 tables, two crossed hierarchies and linked tables, 3 in
-3x3x2 and 4 in 3x3x3 ones. Were ``LONGEST`` ever too small, the oracle would forbid too much, and its loss
-would exceed that of an engine whose releases are audited.
+3x3x2 and 4 in 3x3x3 ones. Were ``LONGEST`` ever too small, the model would forbid too much: its optimum is
+a proven one only where :func:`is_exact` says so.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.exact import Floats
 from tacita.core.outcome import Status
 from tacita.core.run import Run
+from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import (
     ALWAYS,
     Requirements,
@@ -42,26 +43,51 @@ from tacita.engine.attack.requirements import (
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.solvers.highs import Ended, solve_mip
 from tacita.solvers.linear_program import IntegerProgram, Solution
+from tacita.solvers.network import Network
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 LONGEST = 16.0
 """Largest change of a cell in any move, in parts of the level."""
+MOST = 200_000
+"""Changes of cells in all moves up to which the model is stated at all."""
+
+
+def is_exact(presolved: PresolvedTable) -> bool:
+    """Return whether the explicit model is proven to forbid nothing: on a network, or if no attacker has
+    more room than the longest moves need.
+    """
+    if Network.of(presolved.model.problem.table.equations.matrix.tocsc()) is not None:
+        return True
+    requirements = _list_requirements(presolved.model)
+    for attacker in np.unique(requirements.attacker):
+        level = float(requirements.level[requirements.attacker == attacker].min())
+        if max(side.max(initial=0.0) for side in presolved.find_room(int(attacker))) > LONGEST * level:
+            return False
+    return True
 
 
 def solve_explicit_model(model: Model, run: Run | None = None) -> Solution:
-    """Return the least loss as a test oracle, by one integer program with every attacker's moves.
+    """Return the least loss by one integer program with every attacker's moves.
 
     Raises
     ------
+    InputError
+        The program would be far too large.
     InfeasibleError
         No values of the variables meet every requirement.
     StoppedError
         The time ended before any were found.
     """
     run = run or Run()
-    found = solve_mip(_make_program(model), run)
+    _refuse_large(model)
+    found = solve_mip(
+        _make_program(model),
+        run,
+        tell=lambda best, bound: _report(model, run, best, bound),
+        enough=lambda best, bound: run.accepts(best + model.constant, bound + model.constant),
+    )
     if found.status is Ended.INFEASIBLE:
         published = int(model.problem.must_publish.sum())
         remedy = f"lower the levels, free cells that must be published ({published:,}), or relax the method"
@@ -76,8 +102,27 @@ def solve_explicit_model(model: Model, run: Run | None = None) -> Solution:
     return Solution(x, loss, min(loss, model.constant + found.bound), status)
 
 
+def _refuse_large(model: Model) -> None:
+    requirements = _list_requirements(model)
+    moves = sum(len(list_directions(int(sign))) for sign in requirements.sign)
+    if (size := moves * len(model.problem.table)) > MOST:
+        raise InputError(
+            f"the explicit model has a move for each of {len(requirements):,} requirements, {size:,} changes "
+            f"of cells in all, more than {MOST:,}",
+            remedy="use search = auto",
+            options=("search=auto",),
+        )
+
+
+def _report(model: Model, run: Run, best: float | None, bound: float) -> None:
+    known = {"bound": bound + model.constant} if np.isfinite(bound) else {}
+    if best is not None:
+        known["incumbent"] = best + model.constant
+    run.report("explicit model", 0, 0, **known)
+
+
 def _make_program(model: Model) -> IntegerProgram:
-    """Return the test oracle's integer program: the model's own rows and the witnesses."""
+    """Return the explicit model's integer program: the model's own rows and the witnesses."""
     from scipy.sparse import block_array, block_diag, csr_array, vstack
 
     cells, witnesses = len(model.problem.table), _make_witnesses(model)
@@ -113,21 +158,26 @@ class _Witness:
 
 
 def _make_witnesses(model: Model) -> list[_Witness]:
-    """Return the test oracle's rows for all requirements of all attackers."""
-    conditional = model.requirements[model.requirements.conditional]
-    requirements = Requirements.join([list_all_requirements(model.problem), conditional])
+    """Return the explicit model's rows for all requirements of all attackers."""
+    requirements = _list_requirements(model)
     rooms = {int(k): find_room(model.problem, int(k)) for k in np.unique(requirements.attacker)}
     return [
         _make_witness(model, rooms[int(requirements.attacker[d])], requirements, d)
         for d in range(len(requirements))
-        if requirements.level[d] > 0
     ]
+
+
+def _list_requirements(model: Model) -> Requirements:
+    """Return the requirements of all attackers, and those that count only where a cell is hidden."""
+    conditional = model.requirements[model.requirements.conditional]
+    requirements = Requirements.join([list_all_requirements(model.problem), conditional])
+    return requirements[requirements.level > 0]
 
 
 def _make_witness(
     model: Model, room_of_attacker: tuple[Floats, Floats], requirements: Requirements, d: int
 ) -> _Witness:
-    """Return the test oracle's rows for one requirement: a move that reaches the level."""
+    """Return the explicit model's rows for one requirement: a move that reaches the level."""
     from scipy.sparse import block_diag, csr_array, vstack
 
     level, cell, sign = float(requirements.level[d]), int(requirements.cell[d]), int(requirements.sign[d])
@@ -155,7 +205,7 @@ def _make_witness(
 def _make_rows(
     model: Model, room_of_attacker: tuple[Floats, Floats], level: float
 ) -> tuple[csr_array, csr_array, Floats, Floats]:
-    """Return the test oracle's rows that every move satisfies, in parts of the level: the equations, the
+    """Return the explicit model's rows that every move satisfies, in parts of the level: the equations, the
     windows and the bounds that the attacker knows.
     """
     from scipy.sparse import csr_array, diags_array, eye_array, vstack

@@ -21,9 +21,9 @@ from tacita.core.outcome import Status
 from tacita.core.run import Run
 from tacita.engine.attack.requirements import OUTSIDER, SLIDING, Requirements, list_all_requirements
 from tacita.engine.model import NO_SWITCH, Affine, Model
+from tacita.engine.search.explicit_model import solve_explicit_model
 from tacita.problem.problem import Problem
 from tacita.testing import TABLE_KINDS, hard_problem, hard_problems, problems, tables
-from tacita.testing.explicit_model import solve_explicit_model
 
 FIGURE_1 = [[20, 50, 10, 80], [8, 19, 22, 49], [17, 32, 12, 61], [45, 101, 44, 190]]
 
