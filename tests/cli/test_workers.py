@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -40,6 +42,13 @@ def is_alive(process: int) -> bool:
     return True
 
 
+def wait_until_ended(processes: set[int]) -> None:
+    end = time.monotonic() + 20.0
+    while any(map(is_alive, processes)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(map(is_alive, processes))
+
+
 @pytest.mark.usefixtures("_closed")
 def test_processes_serve_all_that_a_command_does_and_end_with_it() -> None:
     effort = Effort(workers=2)
@@ -48,10 +57,20 @@ def test_processes_serve_all_that_a_command_does_and_end_with_it() -> None:
     assert os.getpid() not in processes
     assert len(processes) <= 2
     workers.close_workers()
-    end = time.monotonic() + 20.0
-    while any(map(is_alive, processes)) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not any(map(is_alive, processes))
+    wait_until_ended(processes)
+
+
+def test_processes_end_when_the_command_is_killed() -> None:
+    script = (
+        "import os, signal\n"
+        "from tacita.cli.workers import open_workers\n"
+        "if __name__ == '__main__':\n"
+        "    print(open_workers(2, None).submit(os.getpid).result(), flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    wait_until_ended({int(killed.stdout)})
 
 
 @pytest.mark.usefixtures("_closed")

@@ -14,8 +14,6 @@ from tacita.auditing import block_tasks
 from tacita.auditing.audit import Audit
 from tacita.engine.attack import separation
 
-KINDS = ("threads", "processes")
-
 
 @pytest.fixture(scope="module")
 def pools() -> Iterator[dict[str, Executor]]:
@@ -52,31 +50,30 @@ def list_findings(found: Audit) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.usefixtures("_small_tasks")
-@pytest.mark.parametrize("kind", KINDS)
-def test_workers_change_neither_releases_nor_bounds_nor_audits(pools: dict[str, Executor], kind: str) -> None:
-    problem = make_problem()
-    alone, together = tc.Run(seed=2**40), tc.Run(seed=2**40, executor=pools[kind])
-    method = tc.Suppression()
-    release, other = method.protect(problem, alone), method.protect(problem, together)
-    assert other.to_arrow().equals(release.to_arrow())
-    assert release.outcome is not None
-    assert other.outcome is not None
-    assert (other.outcome.loss, other.outcome.bound) == (release.outcome.loss, release.outcome.bound)
-    found, again = tc.audit(problem, release, alone), tc.audit(problem, release, together)
+def test_workers_change_neither_releases_nor_bounds_nor_audits(pools: dict[str, Executor]) -> None:
+    problem, method, alone = make_problem(), tc.Suppression(), tc.Run(seed=2**40)
+    release = method.protect(problem, alone)
+    found, intervals = tc.audit(problem, release, alone), tc.deduce(problem, release, run=alone)
     assert found.safe
-    assert list_findings(again) == list_findings(found)
-    assert tc.certify(again) == tc.certify(found)
-    intervals = [tc.deduce(problem, release, run=run).to_arrow() for run in (alone, together)]
-    assert intervals[0].equals(intervals[1])
+    assert release.outcome is not None
+    for pool in pools.values():
+        together = tc.Run(seed=2**40, executor=pool)
+        other = method.protect(problem, together)
+        assert other.to_arrow().equals(release.to_arrow())
+        assert other.outcome is not None
+        assert (other.outcome.loss, other.outcome.bound) == (release.outcome.loss, release.outcome.bound)
+        again = tc.audit(problem, release, together)
+        assert list_findings(again) == list_findings(found)
+        assert tc.certify(again) == tc.certify(found)
+        assert tc.deduce(problem, release, run=together).to_arrow().equals(intervals.to_arrow())
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_methods_are_compared_side_by_side(pools: dict[str, Executor], kind: str) -> None:
+def test_methods_are_compared_side_by_side(pools: dict[str, Executor]) -> None:
     problem = make_problem()
     methods = [tc.Suppression(), tc.Rounding(base=5, protected=False), tc.UnbiasedRounding(base=3)]
     alone = tc.compare(problem, methods, tc.Run(60, seed=2**40))
-    together = tc.compare(problem, methods, tc.Run(60, seed=2**40, executor=pools[kind]))
-    assert repr(together) == repr(alone)
+    for pool in pools.values():
+        assert repr(tc.compare(problem, methods, tc.Run(60, seed=2**40, executor=pool))) == repr(alone)
 
 
 def test_an_audit_in_tasks_of_few_targets_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

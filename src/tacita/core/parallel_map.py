@@ -77,7 +77,7 @@ class ParallelMap(Generic[T, R]):
         self.carrier = choose_carrier(self)
         self._flying: dict[Future[Any], range] = {}
         self._outcomes: dict[int, R | _Raised] = {}
-        self._next, self._chunk, self._arrived = 0, 1, 0
+        self._next, self._chunk, self._arrived, self._announced = 0, 1, 0, False
         self._heard = self._inhabited = time.monotonic()
 
     def __iter__(self) -> Iterator[R]:
@@ -133,7 +133,8 @@ class ParallelMap(Generic[T, R]):
 
     def _receive(self) -> None:
         """Wait a moment for results, and store those that have arrived."""
-        if self.phase and not self._arrived:
+        if self.phase and not self._announced:
+            self._announced = True
             self.run.report(self.phase, 0, len(self.items))
         arrived = wait(self._flying, timeout=PAUSE, return_when=FIRST_COMPLETED).done
         if not arrived:
