@@ -74,6 +74,7 @@ def test_wrong_addresses_are_refused_without_their_password(address: str, fault:
         f"postgres://h/db?password={SECRET}&table=t",
         f"postgres://h/db?sslpassword={SECRET}",
         f"anything://u:{SECRET}/{SECRET}@h",
+        f"cannot reach jdbc:postgresql://h/db?user=u&password={SECRET}",
     ],
 )
 def test_passwords_are_masked(address: str) -> None:

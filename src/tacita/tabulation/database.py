@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacita.core.errors import InputError, TacitaError, did_you_mean
 from tacita.core.exact import LARGEST
-from tacita.tabulation.address import REMEDY, Address, parse_address
+from tacita.tabulation.address import REMEDY, Address, mask_passwords, parse_address
 from tacita.tabulation.numbers import Numbers, copies_sql, single_sql
 from tacita.tabulation.records import Records, describe_columns, quote_name, refuse_unknown_columns
 
@@ -396,5 +396,5 @@ def _translate_errors(
     except Exception as error:
         # Every driver has errors of its own.
         said = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        fault = f"the database reports: {(address.mask(said) if address else said).strip()}"
+        fault = f"the database reports: {(address.mask(said) if address else mask_passwords(said)).strip()}"
         raise InputError(fault, place=place, remedy=remedy, options=list(options)) from None
