@@ -25,8 +25,8 @@ from tacita.engine.construction.neighbourhood_kernels import SmallProgram
 from tacita.solvers.highs import SmallPrograms
 from tacita.solvers.row_pool import CutRow
 
-FEW, MANY = 100, 4000
-"""Open cells near a target over which the attacker's program is stated first, and once more."""
+NEAR = (100, 600, 4000)
+"""Open cells near a target over which the attacker's program is stated, until it gives an inequality."""
 SHARP = 1e-9
 """Coefficients below this are zero in exact arithmetic."""
 SLIGHT = 1e-4
@@ -70,24 +70,35 @@ class DualAscent:
                 return
             if done % REPORT_EVERY == 0 or run.silent:
                 run.report("bounding", done, len(order))
-            while self._raise_for(k, FEW) or self._raise_for(k, MANY):
-                pass
+            self._ascend_for(k)
             self._met = done + 1
         self.complete = True
 
-    def _raise_for(self, k: int, near: int) -> bool:
-        """Raise the bound by an inequality that requirement ``k`` gives; return whether there was one."""
+    def _ascend_for(self, k: int) -> None:
+        """Raise the bound until open cells meet requirement ``k``, or no inequality raises it."""
+        sizes = iter(NEAR)
+        while (size := next(sizes, None)) is not None:
+            blocked = self._find_blocked(k, size)
+            if blocked is None:
+                return
+            if self._raise_by(k, *blocked):
+                sizes = iter(NEAR)
+
+    def _find_blocked(self, k: int, near: int) -> tuple[Cells, Floats, float] | None:
+        """Return the coefficients that limit requirement ``k`` over open cells near its target, and how far
+        these move it, in levels; None if they meet it.
+        """
         target, direction = int(self._at[k]), int(self.requirements.sign[k])
         found = self._neighbourhoods.gather(target, self._open, near)
         program = self._neighbourhoods.state(self.requirements, k, direction, 1.0, self.left, found, False)
         if program is None:
-            return False
+            return None
         up, down = self.presolved.find_room(int(self.requirements.attacker[k]))
         capacity = np.concatenate([up[program.cells], down[program.cells]]) / float(
             self.requirements.level[k]
         )
         reached, cells, c = self._attack(program, target, direction, capacity)
-        return reached < 1.0 - TOLERANCE and self._raise_by(k, cells, c, reached)
+        return (cells, c, reached) if reached < 1.0 - TOLERANCE else None
 
     def _attack(
         self, program: SmallProgram, target: int, direction: int, capacity: Floats
