@@ -85,11 +85,12 @@ class PresolvedTable:
 
     def find_room(self, attacker: int) -> tuple[Floats, Floats]:
         """Return how many units above and below its value an attacker thinks each presolved cell can be."""
-        if attacker not in self._rooms:
+        room = self._rooms.get(attacker)
+        if room is None:
             if len(self._rooms) >= MOST_ROOMS:
                 self._rooms.clear()
-            self._rooms[attacker] = find_room(self.model.problem, attacker, self.cells)
-        return self._rooms[attacker]
+            room = self._rooms[attacker] = find_room(self.model.problem, attacker, self.cells)
+        return room
 
     def find_windows_at(self, x: Floats) -> WindowsAtPoint:
         """Return the windows that a point of the engine's search opens, per presolved cell."""

@@ -8,7 +8,8 @@ cell (:mod:`.local_moves`).
     renew     all witnesses anew, over hidden cells only, where cells that no witness uses yet have a price;
               cells that none uses are published.
     improve   for each hidden cell, the most expensive first: the witnesses that use it are given up, with all
-              cells that only they use, and found anew at the costs that result, if that is cheaper.
+              cells that only they use, and found anew at the costs that result, if that is cheaper
+              (:mod:`.regions`).
 
 The work of each is in proportion to the requirements, not to the cells.
 """
@@ -16,8 +17,10 @@ The work of each is in proportion to the requirements, not to the cells.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats, Mask
@@ -25,9 +28,14 @@ from tacita.core.run import Run
 from tacita.engine.attack.requirements import Requirements
 from tacita.engine.attack.routing import Witness
 from tacita.engine.construction.local_moves import LocalMoves
+from tacita.engine.construction.regions import NEAR, Region, RegionSolver, solve_region
 
-NEAR = 300
-"""Cells of any kind in the neighbourhoods of improvements."""
+ROUNDS = 40
+"""Groups of regions per pass; those of a group are solved on the same pattern, side by side if there are
+workers. The more, the less one solution spoils another.
+"""
+LEAST_AT_ONCE = 16
+"""Regions of a group, at least."""
 MOST_USERS = 60
 """Witnesses that use a cell up to which they are given up together."""
 REPORT_EVERY = 100
@@ -64,6 +72,7 @@ class Construction:
         """Take a longer list of requirements, which begins with those there are; the new have no witness."""
         self.requirements = self._moves.requirements = requirements
         self.at = self.presolved.position[requirements.cell]
+        self.__dict__.pop("_solver", None)
 
     def begin_with(self, hidden: Mask) -> None:
         """Hide these cells from the beginning, until :meth:`publish_unused`."""
@@ -160,51 +169,54 @@ class Construction:
         start = self.loss
         cells = np.flatnonzero(self.hidden & ~self.forced)
         order = cells[np.argsort(-self.cost[cells], kind="stable")].tolist()
-        for done, cell in enumerate(order):
-            if self.run.over or self.run.seconds > until:
-                break
-            if done % REPORT_EVERY == 0 and self.run.accepts(self.loss, bound):
+        at_once = max(LEAST_AT_ONCE, len(order) // ROUNDS)
+        for done in range(0, len(order), at_once):
+            if self.run.over or self.run.seconds > until or self.run.accepts(self.loss, bound):
                 break
             self._report("improving", done, len(order), incumbent=True)
-            if self.hidden[cell]:
-                self._give_up(cell)
+            pattern = np.packbits(self.hidden)
+            some = order[done : done + at_once]
+            each = (self._list_region(cell, pattern) for cell in some if self.hidden[cell])
+            regions = [region for region in each if region is not None]
+            solutions = self.run.map(partial(solve_region, self._solver), regions)
+            for region, found in zip(regions, solutions, strict=True):
+                if found is not None:
+                    self._take_over(region, found)
         return start - self.loss
 
-    def _give_up(self, cell: int) -> None:
-        """Find the witnesses that use a cell anew, without what only they use; keep the cheaper pattern."""
+    def _list_region(self, cell: int, pattern: NDArray[np.uint8]) -> Region | None:
+        """Return the region of a hidden cell in the present pattern, or None if too much hangs on it."""
         users = [k for k in self._users.get(cell, ()) if not self._hangs_on(k, cell)]
         if len(users) > MOST_USERS:
+            return None
+        ascending = sorted(users, key=lambda k: (self.requirements.level[k], k))
+        return Region(cell, tuple(ascending), self._find_exclusive(set(users), cell), pattern)
+
+    def _take_over(self, region: Region, found: Mapping[int, Witness]) -> None:
+        """Make new witnesses those of a region's requirements, if they still cost less than they free."""
+        cell, group = region.cell, set(region.users)
+        users = {k for k in self._users.get(cell, ()) if not self._hangs_on(k, cell)}
+        if not self.hidden[cell] or users != group:
             return
-        group = set(users)
-        old = {k: self.witnesses[k] for k in users}
         freed = self._find_exclusive(group, cell)
-        budget = float(self.cost[freed].sum())
-        self._publish(freed)
-        # The cell itself stays published, or nothing would change.
-        self.price[cell] = np.inf
-        spent, new = 0.0, dict[int, Witness]()
-        hid = list[Cells]()
-        for k in sorted(users, key=lambda k: self.requirements.level[k]):
-            found = self._moves.find(k, self.hidden, self.price, NEAR)
-            if found is None:
-                spent = np.inf
-                break
-            fresh = found.cells[~self.hidden[found.cells]]
-            spent += float(self.cost[fresh].sum())
-            if spent >= budget or self._conditional[fresh].any():
-                spent = np.inf
-                break
-            self._hide(fresh)
-            hid.append(fresh)
-            new[k] = found
-        self.price[cell] = self.cost[cell]
-        if spent >= budget:
-            self._publish(np.concatenate([*hid, np.zeros(0, dtype=np.int64)]))
-            self._hide(freed)
+        after = self.hidden.copy()
+        after[freed] = False
+        used = np.unique(np.concatenate([*(witness.cells for witness in found.values()), freed[:0]]))
+        fresh = used[~after[used]]
+        if self.cost[fresh].sum() >= self.cost[freed].sum() or self._conditional[fresh].any():
             return
-        for k, found in new.items():
-            self._drop(k, old[k])
-            self._keep(k, found)
+        self._publish(freed)
+        self._hide(fresh)
+        for k, witness in found.items():
+            self._drop(k, self.witnesses[k])
+            self._keep(k, witness)
+
+    @cached_property
+    def _solver(self) -> RegionSolver:
+        """The solver of regions for the present requirements."""
+        return RegionSolver(
+            self.presolved, self.requirements, self.cost, self._conditional, self._moves.integer
+        )
 
     def _find_exclusive(self, group: set[int], cell: int) -> Cells:
         """Return the cell, and the hidden cells that only witnesses of a group of requirements use."""

@@ -51,7 +51,7 @@ class LocalMoves:
         integer: bool,
         tries: Tries = CHEAP_FIRST,
     ) -> None:
-        self.neighbourhoods, self.requirements = neighbourhoods, requirements
+        self.neighbourhoods, self.requirements, self.integer = neighbourhoods, requirements, integer
         self.presolved = presolved = neighbourhoods.presolved
         self._unit = float(presolved.model.problem.table.unit) if integer else 0.0
         self._tries = _extend(tries, len(presolved))
