@@ -191,18 +191,18 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_run_that_is_killed_again_and_again_never_loses_ground(seed: int, tmp_path: Path) -> None:
     draw, problem, path = random.Random(seed), cube(), tmp_path / "kept"
     last, floor = np.inf, -np.inf
     for _ in range(6):
-        kill(path, draw.choice(["writing", "searching"]), draw.randint(1, 30))
+        kill(path, draw.choice(["writing", "searching"]), draw.randint(1, 12))
         if path.exists():
             loss, bound = read_state(path, problem)
             assert loss <= last
             assert bound >= floor
             last, floor = loss, bound
-    release, _ = search_until("branching", path)
+    release, _ = search_until("improving", path)
     assert release.outcome is not None
     assert release.outcome.loss <= last
     assert release.outcome.bound >= floor

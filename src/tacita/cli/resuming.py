@@ -76,7 +76,7 @@ def describe_stop(release: Release, checkpoint: Path | None) -> str:
     outcome = release.outcome
     kept = "stopped: the best so far is kept"
     if outcome is not None:
-        kept += f", loss {outcome.loss:,.6g} with a gap of {outcome.gap:.2%}"
+        kept += f", loss {outcome.loss:,.12g} with a gap of {outcome.gap:.2%}"
     if checkpoint is None or not checkpoint.exists():
         return kept
     return f"{kept}; the same command goes on from {checkpoint}"
