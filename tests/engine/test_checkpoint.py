@@ -166,7 +166,9 @@ def search_until(phase: str, path: Path) -> tuple[tc.Release, list[str]]:
     phases: list[str] = []
 
     def listen(event: Event) -> None:
-        phases.append(event.phase)
+        # A slow machine hears a phase again and again.
+        if phases[-1:] != [event.phase]:
+            phases.append(event.phase)
         if event.phase == phase and event.incumbent is not None:
             run.cancel()
 
