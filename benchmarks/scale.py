@@ -115,8 +115,10 @@ CASES = {
     "1,800 attackers": Case(
         Records(7_000, {"region": (30, 3), "industry": (40, 3), "size": (3, 1)}, None), 40
     ),
-    "300,000 cells": Case(Generated((90, 70, 30), 0.33, (3, 3, 2)), 900),
+    "300,000 cells": Case(Generated((90, 70, 30), 0.55, (3, 3, 2)), 900),
     "1,000,000 cells": Case(Generated((1000, 800), 0.01, (3, 3)), 600),
+    "hier13x13x13a": Case(File("data/jj/hier13x13x13a.jj"), 5),
+    "10x10x10 2 %": Case(Generated((10, 10, 10), 0.02, (1, 1, 1)), 5),
     "rounding": Case(COUNTS, 10, tc.Rounding(base=5)),
     "intervals": Case(HIERARCHICAL, 20, tc.Intervals(ends="exact")),
     "perturbation": Case(HIERARCHICAL, 20, tc.Perturbation()),
@@ -144,9 +146,9 @@ def _stated(path: Path) -> tc.Problem:
     return problem
 
 
-def measured(name: str, limit: float, data: Path, audited: bool) -> Result | None:
+def measured(case: Case, limit: float, data: Path, audited: bool) -> Result | None:
     """One case, in this process; None without its file."""
-    problem = CASES[name].source.problem(data)
+    problem = case.source.problem(data)
     if problem is None:
         return None
     warm_up()
@@ -157,7 +159,7 @@ def measured(name: str, limit: float, data: Path, audited: bool) -> Result | Non
             first.append(time.process_time() - start)
 
     start = time.process_time()
-    method = CASES[name].method
+    method = case.method
     release = _attempt(lambda: method.protect(problem, tc.Run(time_limit=limit, listener=hear)))
     seconds = time.process_time() - start
     gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -206,7 +208,8 @@ def main() -> None:
     )
     for name in options.case or CASES:
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
-            found = process.submit(measured, name, options.limit, options.data, not options.no_audit).result()
+            work = process.submit(measured, CASES[name], options.limit, options.data, not options.no_audit)
+            found = work.result()
         if found is None:
             print(f"{name:26s} left out: no file below {options.data}")
             continue
