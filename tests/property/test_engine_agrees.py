@@ -33,6 +33,7 @@ from tacita.engine.attack.requirements import (
     list_all_requirements,
 )
 from tacita.engine.model import NO_SWITCH, Affine, Model
+from tacita.engine.search import explicit_program
 from tacita.engine.search import solve_model as engine
 from tacita.engine.search.explicit_model import solve_explicit_model
 from tacita.engine.search.solve_model import solve_model
@@ -279,6 +280,18 @@ def test_engine_and_first_model_lose_the_same(
     assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
+@given(problem=hard_problems(), random=st.randoms(use_true_random=False))
+@examples(8)
+def test_rounds_of_cuts_lose_what_the_engines_explicit_program_loses(
+    problem: Problem, random: Random
+) -> None:
+    model = intervals(problem, random)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explicit_program, "LARGEST", 0)
+        expected = least_loss(solve_model, model)
+    assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "method", [stated_by_intervals, stated_by_perturbation, stated_by_rounding, stated_by_mixture]
@@ -317,6 +330,7 @@ def test_large_tables_way_with_growing_windows_agrees_with_the_explicit_model(
     expected = least_loss(solve_explicit_model, model)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "LARGE", 0)
+        patch.setattr(explicit_program, "LARGEST", 0)
         try:
             found = engine.solve_model(model)
         except InfeasibleError:

@@ -31,6 +31,7 @@ from tacita.core.run import Run
 from tacita.engine.model import Model
 from tacita.methods.measuring import measure_shown_changes
 from tacita.methods.method import check_words, option
+from tacita.methods.modelling.first_numbers import find_first_numbers
 from tacita.methods.modelling.model_builder import ModelBuilder, build_alone
 from tacita.methods.modelling.solve_release import solve_with_draws
 from tacita.methods.options.distances import (
@@ -121,7 +122,13 @@ class Perturbation:
             "Announce a larger radius, widen the bounds, allow more changed cells, or free sensitive ones."
         )
         known, made_by = self._with_known_columns(problem), {"method": self.name, "options": asdict(self)}
-        release = solve_with_draws(lambda draws: build_alone(self, known, draws), made_by, run, remedy)
+        release = solve_with_draws(
+            lambda draws: build_alone(self, known, draws),
+            made_by,
+            run,
+            remedy,
+            None if self.at_most is not None else lambda draws: find_first_numbers,
+        )
         columns = "the columns 'lowest' and 'highest' of a perturbation"
         return release if known is problem else replace(release, alone=columns)
 

@@ -16,7 +16,7 @@ slacks) vary with all that share a row with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -40,9 +40,16 @@ LEAST_GAIN = 1e-9
 """Gain, as a share of the loss, that is not an error of arithmetic."""
 
 
-def descend(program: IntegerProgram, groups: Sequence[Cells], run: Run, start: Floats) -> Iterator[Floats]:
+def descend(
+    program: IntegerProgram,
+    groups: Sequence[Cells],
+    run: Run,
+    start: Floats,
+    tell: Callable[[], None] | None = None,
+) -> Iterator[Floats]:
     """Yield better and better points of an integer program, until no neighbourhood improves or time is over.
 
+    ``tell`` is called before each neighbourhood.
     The points depend on the program, the groups, the start and the seed alone, unless the run is cut short.
     """
     if not groups:
@@ -50,6 +57,8 @@ def descend(program: IntegerProgram, groups: Sequence[Cells], run: Run, start: F
     neighbourhoods, draw = _Neighbourhoods(program, groups), np.random.default_rng(run.search)
     x, count, idle = start, FEWEST, 0
     while not run.over:
+        if tell is not None:
+            tell()
         free = neighbourhoods.draw(count, draw)
         better = neighbourhoods.find_better(x, free, run)
         if better is not None:

@@ -8,7 +8,7 @@ and requirements that a candidate fails join the list.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -17,19 +17,24 @@ from tacita.core.run import Run
 from tacita.engine.attack.attacks import WIDE, Attacks, BlockedRequirement, find_support
 from tacita.engine.attack.cuts import VIOLATION, Cutter, drop_known_rows
 from tacita.engine.attack.flows import FlowAttacks, find_network
-from tacita.engine.attack.presolved import PresolvedTable
-from tacita.engine.attack.requirements import Requirements
-from tacita.engine.attack.routing import WitnessStore
+from tacita.engine.attack.presolved import PresolvedTable, WindowsAtPoint
+from tacita.engine.attack.requirements import SLIDING, Requirements
+from tacita.engine.attack.routing import RoutedMove, WitnessStore
 from tacita.engine.attack.unlisted_insiders import UnlistedInsiders
 from tacita.solvers.row_pool import CutRow
 
+FindMove = Callable[[Requirements, int, WindowsAtPoint], RoutedMove | None]
+"""Finds a move, in levels, that meets a requirement within windows, or returns None."""
 LANES = 4
 """Solver sessions side by side. Their number is fixed, so that one thread finds what several find."""
 FEW = 200
 
 
 class Separation:
-    """Cuts for points and verdicts on candidates, for one presolved table."""
+    """Cuts for points and verdicts on candidates, for one presolved table.
+
+    ``find_near`` finds witnesses faster than the attackers' programs, where it is given and there are any.
+    """
 
     def __init__(
         self, presolved: PresolvedTable, requirements: Requirements, cutter: Cutter, run: Run
@@ -38,6 +43,7 @@ class Separation:
         self._lanes = LANES if len(requirements) >= FEW else 1
         network = find_network(presolved)
         self._flows = None if network is None else FlowAttacks(presolved, network)
+        self.find_near: FindMove | None = None
         self._next, self._known = 0, set[int]()
         self._pool: list[CutRow] = []
         self._witnesses = WitnessStore(presolved)
@@ -52,7 +58,9 @@ class Separation:
         With ``enough`` those that failed most often are checked first, until there are so many rows; without,
         each round goes on where the last one stopped, and ends when about a quarter of the requirements fail.
         """
+        self._remember_near(x)
         rows = self.cutter.find_bridges(x)
+        self._remember_near(x)
         lanes = self._make_attacks(x)
         met = self._witnesses.find_fitting(self.requirements, lanes[0].windows, self._most)
         pending = np.flatnonzero(~met)
@@ -75,6 +83,18 @@ class Separation:
         new = drop_known_rows(rows, self._known)
         self._pool += new
         return new
+
+    def _remember_near(self, x: Floats) -> None:
+        """Store witnesses that are found nearby of requirements which no stored one meets at ``x``."""
+        if self.find_near is None:
+            return
+        windows, shares = self.presolved.find_windows_at(x), self.requirements.find_required_shares(x)
+        met = self._witnesses.find_fitting(self.requirements, windows, WIDE)
+        for k in np.flatnonzero(~met & (self.requirements.sign != SLIDING) & (shares == 1.0)).tolist():
+            if self.run.over:
+                return
+            if (move := self.find_near(self.requirements, k, windows)) is not None:
+                self._witnesses.keep(k, move)
 
     def forget_rows(self) -> None:
         """Let cuts that were found before be found again, since some were dropped from the master."""
@@ -114,8 +134,11 @@ class Separation:
 
     def _find_failed(self, x: Floats, enough: int | None) -> list[BlockedRequirement]:
         """Return listed requirements that a candidate fails, or, where it fails none, those of insiders."""
+        self._remember_near(x)
         lanes = self._make_attacks(x)
+        met = self._witnesses.find_fitting(self.requirements, lanes[0].windows, WIDE)
         order = np.argsort(-self._failures, kind="stable")
+        order = order[~met[order]]
         for part in np.array_split(order, 1 if enough is None else max(1, order.size // 50)):
             blocked = list(self._find_blocked(lanes, part, WIDE, enough))
             if blocked:

@@ -8,8 +8,10 @@ The *exact engine* is a master problem and separation:
        and, if it takes long, local search around the incumbent             (local_search.py)
 
 In suppression of large tables beyond networks a *construction* comes first, and is all there is in tables
-beyond ``TOO_LARGE``, unless the run asks for a gap that it does not reach. A third way, which is slower and
-never chosen by size, is the *explicit model*: one integer program with a move for every requirement.
+beyond ``TOO_LARGE``, unless the run asks for a gap that it does not reach. Large models of intervals and of
+numbers that add up have constructions of their own (window_construction.py, numbers.py). A third way is the
+*explicit model*: one integer program with a move for every requirement. Small models whose windows only grow
+are solved by it (explicit_program.py); for suppression it is slower, and never chosen by size.
 
 The engine ends with an optimum, or with the best release and the best bound when the time is over.
 """
@@ -22,7 +24,7 @@ from typing import Literal
 
 import numpy as np
 
-from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.core.errors import InfeasibleError, SolverError, StoppedError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import GRACE, Run
 from tacita.engine.attack.cuts import Cutter
@@ -33,6 +35,7 @@ from tacita.engine.checkpoint import keep_search
 from tacita.engine.construction.growing_windows import GrowingWindows
 from tacita.engine.model import Model
 from tacita.engine.search.explicit_model import is_exact, solve_explicit_model
+from tacita.engine.search.explicit_program import ExplicitProgram
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.local_search import LocalSearch
 from tacita.engine.search.proposals import Proposals
@@ -94,10 +97,21 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
     _fix_immovable(presolved, search)
     separation = _make_separation(presolved, search)
     is_suppression, rows = _is_suppression(presolved), list[CutRow]()
-    if (growing := None if is_suppression else find_growing(presolved)) is not None:
+    growing = None if is_suppression or rung == "exact" else GrowingWindows.of(presolved)
+    if growing is not None and start is None:
+        explicit = ExplicitProgram(growing, search)
+        if explicit.is_small:
+            search.enter("explicit model")
+            if explicit.solve(separation):
+                return search.make_solution()
+    if growing is not None and len(presolved) >= LARGE:
         search.enter("construction")
         _solve_growing(growing, separation, search, start)
         if search.best is not None or search.run.over or not growing.other_integers.any():
+            return search.make_solution()
+    if start is not None and _shows_numbers(presolved):
+        search.enter("construction")
+        if _solve_numbers(separation, search, start):
             return search.make_solution()
     if is_constructed(presolved, rung):
         search.enter("construction")
@@ -233,11 +247,6 @@ def _construct(
     return rows
 
 
-def find_growing(presolved: PresolvedTable) -> GrowingWindows | None:
-    """Return the growing windows of the engine's model if it is large and has such, else None."""
-    return GrowingWindows.of(presolved) if len(presolved) >= LARGE else None
-
-
 def _solve_growing(
     growing: GrowingWindows, separation: Separation, search: ReleaseSearch, start: Floats | None
 ) -> None:
@@ -248,8 +257,8 @@ def _solve_growing(
     # Its kernels load the compiler.
     from tacita.engine.construction.window_construction import WindowConstruction
 
-    if start is not None and separation.protects(start):
-        search.offer(start)
+    _offer_protected(separation, search, start)
+    _resume(separation, search)
     construction = WindowConstruction(growing, separation, search)
     constructed = construction.construct()
     root = Root(search, separation, growing=growing)
@@ -261,6 +270,30 @@ def _solve_growing(
         last = growing.round_outward(root.point)
         if not growing.has_fraction(last) and separation.protects(last):
             search.offer(last)
+
+
+def _shows_numbers(presolved: PresolvedTable) -> bool:
+    """Return whether a large model beyond networks has windows that variables move, not only widen."""
+    if len(presolved) < LARGE or presolved.only_switches or GrowingWindows.of(presolved) is not None:
+        return False
+    return find_network(presolved) is None
+
+
+def _solve_numbers(separation: Separation, search: ReleaseSearch, start: Floats) -> bool:
+    """Offer releases near a start that satisfies the model's own rows, and raise the bound of the search;
+    return whether there is one, or no time left to search for one.
+    """
+    # Its kernels load the compiler.
+    from tacita.engine.search.numbers import NumberSearch
+
+    numbers = NumberSearch(separation, search)
+    _resume(separation, search)
+    with suppress(StoppedError, SolverError):
+        if numbers.protect(start):
+            search.report_progress("first release", 1, 1)
+            numbers.bound()
+            numbers.improve()
+    return search.best is not None or search.run.over
 
 
 def _make_separation(presolved: PresolvedTable, search: ReleaseSearch, run: Run | None = None) -> Separation:

@@ -33,6 +33,7 @@ from tacita.core.words import pluralize
 from tacita.engine.model import Model
 from tacita.methods.measuring import measure_shown_changes
 from tacita.methods.method import check_words, option
+from tacita.methods.modelling.first_numbers import find_first_numbers
 from tacita.methods.modelling.model_builder import ModelBuilder, ReleaseModel, refuse_published_secrets
 from tacita.methods.modelling.solve_release import solve_release
 from tacita.methods.protection.known_sums import find_missed_with_sums
@@ -206,7 +207,8 @@ class Rounding:
             else f"Allow more than {pluralize(self.at_most, 'rounded cell')}, or try another base."
         )
         try:
-            release = solve_release(self._build_model(task), made_by, run, remedy)
+            start = find_first_numbers if self.at_most is None else None
+            release = solve_release(self._build_model(task), made_by, run, remedy, start)
         except InfeasibleError as error:
             why = None if self.at_most is not None else task.explain_without_levels(run)
             raise why or error from None
