@@ -313,7 +313,9 @@ def test_a_forged_checkpoint_changes_nothing(name: str, path: Path) -> None:
     assert tc.audit(problem, release).safe
 
 
-def test_witnesses_are_taken_from_the_file_unless_they_are_forged(tmp_path: Path) -> None:
+def test_witnesses_are_taken_from_the_file_unless_they_are_forged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     problem, path = cube(), tmp_path / "kept"
     release, _ = search_until("first release", path)
     (section,) = read_checkpoint(path).sections.values()
@@ -336,6 +338,17 @@ def test_witnesses_are_taken_from_the_file_unless_they_are_forged(tmp_path: Path
         }
         return Section(section.numbers, {**section.arrays, **arrays})
 
+    with monkeypatch.context() as often:
+        # A run that ends while it confirms witnesses leaves all that were there.
+        often.setattr(checkpoints, "EVERY", 0.0)
+        often.setattr(checkpoints, "SHARE", 1e9)
+        stopped = Run(
+            checkpoint=path, listener=lambda event: stopped.cancel() if event.phase == "resuming" else None
+        )
+        with pytest.raises(StoppedError):
+            tc.Suppression().protect(problem, stopped)
+    (section,) = read_checkpoint(path).sections.values()
+    assert section.arrays["requirement"].size == count
     forge(path, hide_only_sensitive)
     release, _ = search_until("first release", path)
     assert tc.audit(problem, release).safe

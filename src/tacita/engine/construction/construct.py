@@ -38,6 +38,8 @@ LEAST_AT_ONCE = 16
 """Regions of a group, at least."""
 MOST_USERS = 60
 """Witnesses that use a cell up to which they are given up together."""
+INCOMPLETE = ("sharing", "resuming")
+"""Phases in which requirements that had a witness before have none yet: what was kept then is better."""
 REPORT_EVERY = 100
 """Requirements or cells between two reports of progress."""
 
@@ -257,7 +259,7 @@ class Construction:
         if done % REPORT_EVERY == 0 or self.run.silent:
             known = {"incumbent": self.loss} if incumbent else {}
             self.run.report(phase, done, total, **known)
-        if self.keep is not None and phase != "sharing":
+        if self.keep is not None and phase not in INCOMPLETE:
             self.keep()
         if not incumbent and self.run.over:
             fault = "stopped before a first protected release was found"
