@@ -52,6 +52,7 @@ def test_way_of_large_tables_is_safe_and_its_bound_holds(
             patch.setattr(module, "LARGE", 0)
         release = method.protect(problem, Run(seed=secret))
     assert tc.audit(problem, release).safe
+    assert best.made_by["search"]
     assert best.outcome is not None
     assert release.outcome is not None
     assert bool(best.outcome.status)

@@ -193,7 +193,7 @@ def make_release(
         np.where(hidden, UNBOUNDED, high),
         value=value,
         primary=model.problem.levels.sensitive,
-        made_by=made_by,
+        made_by={**made_by, "search": solution.search},
         outcome=Outcome(status, loss, min(loss, solution.bound), run.seconds, built.remarks),
         assumption=built.assumption,
         alone="the subtotals of a rounding" if built.sums else "",
