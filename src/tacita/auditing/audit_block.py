@@ -2,9 +2,8 @@
 
 An insider's region is a part of the outsider's. So a move that proves a level against the outsider proves it
 against an insider too, unless it changes a cell further than they think possible. All moves are compared with
-the bounds of all insiders at once. Where several can rule out the proof of a target, a move within what all
-of them know together is searched for, which nobody can rule out. Only those who are left are judged one by
-one.
+the bounds of all insiders at once. Where several can rule out the proof of a target, a move within what they
+know together is searched for, which none of them can rule out. Only those who are left are judged one by one.
 """
 
 from __future__ import annotations
@@ -47,8 +46,8 @@ class _BlockInsiders:
     def judge_all(self) -> None:
         """Add the audit's verdicts on targets of insiders that the outsider's proofs do not decide."""
         who, target = self._find_unproven()
-        if self._prove_jointly(target):
-            who, target = self._find_unproven()
+        left = self._prove_jointly(who, target)
+        who, target = who[left], target[left]
         own_left = self._judge_own_targets()
         own_who = self.insiders.own_who[own_left]
         for k in np.unique(np.concatenate([who, own_who])).tolist():
@@ -91,41 +90,45 @@ class _BlockInsiders:
         attack &= ~np.isin(who * self.n + self.task.common.columns[target], self._spared)
         return who[attack], target[attack]
 
-    def _prove_jointly(self, target: Cells) -> bool:
-        """Replace proofs that several insiders can rule out by proofs that none of them can; return whether
-        any was found.
-        """
-        proof, found = self.examiner.result.verdicts[0], False
-        times = np.bincount(target, minlength=proof.bits.size)
-        if not (times > 1).any():
-            return False
-        insiders, common, examiner = self.insiders, self.task.common, self.examiner
-        mine = np.isin(insiders.who, insiders.others)
-        low, high = self._find_joint_bounds(mine)
-        spared = np.isin(insiders.who * self.n + insiders.columns, self._spared)
-        # Of a target, only what those know counts who attack it with the outsider's levels.
-        target_low, target_high = self._find_joint_bounds(mine & ~spared)
-        tight = np.unique(insiders.columns[mine])
-        for t in np.flatnonzero(times > 1).tolist():
-            if examiner.run.over:
-                break
-            p = int(common.columns[t])
-            own_low, own_high = low.copy(), high.copy()
-            own_low[p], own_high[p] = target_low[p], target_high[p]
-            examiner.enter(tight, own_low[tight], own_high[tight])
-            bits, down, up = examiner.judge(common, t)
-            if not bits:
-                proof.down_move[t], proof.up_move[t] = down.move, up.move
-                found = True
-        examiner.leave(tight)
-        return found
+    def _prove_jointly(self, who: Cells, target: Cells) -> Mask:
+        """Add verdicts on targets that moves within what several insiders know together prove against all of
+        them; return a mask of the pairs that are left.
 
-    def _find_joint_bounds(self, rows: Mask) -> tuple[Units, Units]:
-        """Return the audited block's bounds to someone who knows what some rows of insiders say."""
-        low, high, insiders = self.task.low.copy(), self.task.high.copy(), self.insiders
-        np.maximum.at(low, insiders.columns[rows], insiders.low[rows])
-        np.minimum.at(high, insiders.columns[rows], insiders.high[rows])
-        return low, high
+        Where there is no such move for a group, each half of it is tried.
+        """
+        common, examiner = self.task.common, self.examiner
+        left, proofs = np.ones(who.size, dtype=bool), list[BlockVerdicts]()
+        order = np.argsort(target, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(target[order])) + 1)
+        waiting = [group for group in groups if group.size > 1]
+        while waiting and not examiner.run.over:
+            group = waiting.pop()
+            t = int(target[group[0]])
+            tight, low, high = self._find_joint_bounds(who[group])
+            examiner.enter(tight, low, high)
+            bits, down, up = examiner.judge(common, t)
+            examiner.leave(tight)
+            if bits:
+                halves = group[: group.size // 2], group[group.size // 2 :]
+                waiting += [half for half in halves if half.size > 1]
+                continue
+            left[group] = False
+            each = (common.columns[t], bits, down.claimed, up.claimed, down.move, up.move)
+            proofs.append(BlockVerdicts(who[group], *(np.full(group.size, value) for value in each)))
+        examiner.result.verdicts += proofs
+        return left
+
+    def _find_joint_bounds(self, who: Cells) -> tuple[Cells, Units, Units]:
+        """Return the columns of which some insiders know more than the outsider, and the bounds of these to
+        someone who knows what all of them know.
+        """
+        insiders = self.insiders
+        rows = np.concatenate([np.arange(s.start, s.stop) for s in map(insiders.find_rows_of, who.tolist())])
+        tight, at = np.unique(insiders.columns[rows], return_inverse=True)
+        low, high = self.task.low[tight], self.task.high[tight]
+        np.maximum.at(low, at, insiders.low[rows])
+        np.minimum.at(high, at, insiders.high[rows])
+        return tight, low, high
 
     def _judge_own_targets(self) -> Cells:
         """Add verdicts on insiders' own targets whose levels the outsider's moves prove too; return the rows
