@@ -20,6 +20,8 @@ from scale import Case, Generated, Result, measured
 SHAPES = ((66, 54), (100, 75), (145, 115), (320, 256), (560, 450), (1000, 800))
 LEFT, RIGHT, TOP, BOTTOM = 70, 620, 40, 300
 """Edges of the picture's axes."""
+WIDTHS, HEIGHTS = (4e3, 1.2e6), (0.1, 1e4)
+"""Least and largest cells, and seconds or megabytes, on the axes."""
 COLOURS = {"first release, CPU s": "#1d4ed8", "memory, MB": "#b45309"}
 
 
@@ -67,22 +69,26 @@ def draw(results: Sequence[Result], exponent: float) -> str:
         "memory, MB": [1024.0 * one.gigabytes for one in results],
     }
     parts = []
-    for power in range(5):
-        y = _place(10.0**power, 1.0, 1e4, BOTTOM, TOP)
+    for power in range(-1, 5):
+        y = _place(10.0**power, *HEIGHTS, BOTTOM, TOP)
         parts.append(f'<line x1="{LEFT}" x2="{RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#e5e7eb"/>')
-        parts.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{10**power:,}</text>')
+        parts.append(
+            f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{10.0**power:,.{max(0, -power)}f}</text>'
+        )
     for cells in (5_000, 20_000, 100_000, 300_000, 1_000_000):
-        x = _place(cells, 4e3, 1.2e6, LEFT, RIGHT)
+        x = _place(cells, *WIDTHS, LEFT, RIGHT)
         parts.append(f'<text x="{x:.1f}" y="{BOTTOM + 20}" text-anchor="middle">{cells:,}</text>')
     for number, (name, values) in enumerate(series.items()):
         points = [
-            (_place(one.cells, 4e3, 1.2e6, LEFT, RIGHT), _place(value, 1.0, 1e4, BOTTOM, TOP))
+            (_place(one.cells, *WIDTHS, LEFT, RIGHT), _place(value, *HEIGHTS, BOTTOM, TOP))
             for one, value in zip(results, values, strict=True)
         ]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         parts.append(f'<polyline points="{line}" fill="none" stroke="{COLOURS[name]}" stroke-width="2"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{COLOURS[name]}"/>' for x, y in points]
-        parts.append(f'<text x="{LEFT + 10}" y="{TOP + 16 * number}" fill="{COLOURS[name]}">{name}</text>')
+        parts.append(
+            f'<text x="{LEFT + 10}" y="{TOP + 20 + 16 * number}" fill="{COLOURS[name]}">{name}</text>'
+        )
     title = f"First release and memory by cells; the first release takes n^{exponent:.2f}"
     parts.append(f'<text x="{(LEFT + RIGHT) / 2}" y="{BOTTOM + 40}" text-anchor="middle">cells</text>')
     return (
