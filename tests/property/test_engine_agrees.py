@@ -292,6 +292,16 @@ def test_rounds_of_cuts_lose_what_the_engines_explicit_program_loses(
     assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
+def state_if_possible(
+    method: Callable[[Problem, Random], Model], problem: Problem, random: Random
+) -> Model | None:
+    """Return the model of a method, or None if the problem is refused while it is stated."""
+    try:
+        return method(problem, random)
+    except InfeasibleError:
+        return None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "method", [stated_by_intervals, stated_by_perturbation, stated_by_rounding, stated_by_mixture]
@@ -301,10 +311,9 @@ def test_rounds_of_cuts_lose_what_the_engines_explicit_program_loses(
 def test_engine_and_first_model_agree_on_the_methods_own_models(
     method: Callable[[Problem, Random], Model], problem: Problem, random: Random
 ) -> None:
-    try:
-        model = method(problem, random)
-    except InfeasibleError:
-        return  # Refused while it was stated: there is no model to solve.
+    model = state_if_possible(method, problem, random)
+    if model is None:
+        return
     expected = least_loss(solve_explicit_model, model)
     assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
@@ -323,10 +332,9 @@ def test_engine_and_first_model_agree_on_the_methods_own_models(
 def test_large_tables_way_with_growing_windows_agrees_with_the_explicit_model(
     method: Callable[[Problem, Random], Model], problem: Problem, random: Random
 ) -> None:
-    try:
-        model = method(problem, random)
-    except InfeasibleError:
-        return  # Refused while it was stated: there is no model to solve.
+    model = state_if_possible(method, problem, random)
+    if model is None:
+        return
     expected = least_loss(solve_explicit_model, model)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "LARGE", 0)

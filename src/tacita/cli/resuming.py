@@ -1,4 +1,4 @@
-"""The checkpoint of ``tacita protect``: which file, what was left in it, and what the user is told."""
+"""The checkpoint of ``tacita protect``: which file, what was left in it, and the messages about it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def make_folder(checkpoint: Path | None, folder: Path | None) -> Iterator[None]:
     if checkpoint is None or folder is None or checkpoint.parent != folder or folder.is_dir():
         yield
         return
-    # What is wrong with the folder is said by whoever writes results.
+    # Whoever writes results reports what is wrong with the folder.
     with suppress(OSError):
         folder.mkdir(parents=True)
     try:

@@ -72,7 +72,7 @@ class Pulse:
                 try:
                     repeat(now - self._last)
                 except Exception:
-                    # A listener that fails is heard of where the work reports; here nobody could be told.
+                    # The work finds out that a listener fails when it reports; here nobody could catch that.
                     return
                 repeated = now
 

@@ -395,6 +395,6 @@ def _translate_errors(
         raise
     except Exception as error:
         # Every driver has errors of its own.
-        said = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        fault = f"the database reports: {(address.mask(said) if address else mask_passwords(said)).strip()}"
+        line = next((each for each in str(error).splitlines() if each.strip()), type(error).__name__)
+        fault = f"the database reports: {(address.mask(line) if address else mask_passwords(line)).strip()}"
         raise InputError(fault, place=place, remedy=remedy, options=list(options)) from None

@@ -84,7 +84,7 @@ class Records:
     def describe_first(self, condition: str) -> str:
         """Return ``, first in record 7`` for the first wanted record for which a condition in SQL holds.
 
-        Records of a database have no order, and nothing is said of them.
+        Records of a database have no order, so that none is named.
         """
         if self.grouped is not None:
             return ""

@@ -48,7 +48,7 @@ class Separation:
         self._pool: list[CutRow] = []
         self._witnesses = WitnessStore(presolved)
         self._failures = np.zeros(len(requirements), dtype=np.int64)
-        self._insiders = UnlistedInsiders(presolved, requirements, run)
+        self.insiders = UnlistedInsiders(presolved, requirements, run)
         # Coefficients of binaries are reduced to the level; other windows count in full.
         self._most = 1.0 if presolved.only_switches else WIDE
 
@@ -125,7 +125,7 @@ class Separation:
 
         Requirements that it fails are listed from now on.
         """
-        return not self._insiders or not self._find_failed_insiders(self._make_attacks(x)[0])
+        return not self.insiders or not self._find_failed_insiders(self._make_attacks(x)[0])
 
     def list_more(self, requirements: Requirements) -> None:
         """Add requirements of insiders to the list that candidates are checked against first."""
@@ -148,7 +148,7 @@ class Separation:
 
     def _find_failed_insiders(self, attacks: Attacks) -> list[BlockedRequirement]:
         """Return insiders' requirements that a candidate fails and that were not listed, and list them."""
-        added = self._insiders.find_failing(attacks)
+        added = self.insiders.find_failing(attacks)
         if added is None:
             return []
         before = len(self.requirements)

@@ -5,8 +5,8 @@ cell (:mod:`.local_moves`).
 
     build     from the smallest level to the largest: each requirement takes its cheapest move; what was
               hidden for one is free for the next. Small levels need small cells, which serve large ones too.
-    renew     all witnesses anew, over hidden cells only, where cells that no witness uses yet have a price;
-              cells that none uses are published.
+    renew     all witnesses anew, over hidden cells only, where a cell costs until a witness uses it; cells
+              that none uses are published.
     improve   for each hidden cell, the most expensive first: the witnesses that use it are given up, with all
               cells that only they use, and found anew at the costs that result, if that is cheaper
               (:mod:`.regions`).
@@ -48,6 +48,7 @@ class Construction:
     """A suppression pattern over a presolved table, the witnesses of its requirements, and who uses what.
 
     ``forced`` cells are hidden in any case; ``cost`` is infinite where a cell must be published.
+    ``marginal_cost`` is what one more witness pays for a cell: nothing where it is hidden already.
     ``keep`` is called often, between two steps, when the pattern and its witnesses fit each other.
     """
 
@@ -58,7 +59,7 @@ class Construction:
         self.run, self._moves = run, moves
         self.cost, self.forced = cost, forced
         self.hidden = forced.copy()
-        self.price = np.where(forced, 0.0, cost)
+        self.marginal_cost = np.where(forced, 0.0, cost)
         self.at = presolved.position[requirements.cell]
         self._conditional = np.zeros(len(presolved), dtype=bool)
         self._conditional[self.at[requirements.conditional & (self.at >= 0)]] = True
@@ -95,7 +96,7 @@ class Construction:
             if k >= self.at.size or self.at[k] < 0 or not self._counts(k) or not self.hidden[cells].all():
                 continue
             only[cells] = True
-            found = self._moves.confirm(k, only, self.price)
+            found = self._moves.confirm(k, only, self.marginal_cost)
             only[cells] = False
             if found is not None:
                 self._keep(k, found)
@@ -129,7 +130,7 @@ class Construction:
                     continue
                 done += 1
                 self._report("first release", done, total)
-                found = self._moves.find(k, self.hidden, self.price)
+                found = self._moves.find(k, self.hidden, self.marginal_cost)
                 if found is None:
                     return False
                 self._hide(found.cells)
@@ -141,26 +142,26 @@ class Construction:
     def renew(self) -> None:
         """Find all witnesses anew over hidden cells, so that they share them, and publish what none uses."""
         before = self.hidden.copy()
-        kept, before_price = dict(self.witnesses), self.price.copy()
+        kept, before_cost = dict(self.witnesses), self.marginal_cost.copy()
         # What is published stays so, and hidden cells cost what they cost until a witness uses them.
-        self.price = np.where(before & ~self.forced, self.cost, np.where(before, 0.0, np.inf))
+        self.marginal_cost = np.where(before & ~self.forced, self.cost, np.where(before, 0.0, np.inf))
         self.hidden, self.witnesses, self._users = self.forced.copy(), {}, {}
         order = sorted(kept, key=lambda k: -self.requirements.level[k])
         try:
             for done, k in enumerate(order):
                 self._report("sharing", done, len(order))
-                found = self._moves.find(k, self.hidden, self.price, NEAR)
+                found = self._moves.find(k, self.hidden, self.marginal_cost, NEAR)
                 if found is None:
                     found = kept[k]
                 self._hide(found.cells)
                 self._keep(k, found)
         except StoppedError:
-            self.hidden, self.price = before, before_price
+            self.hidden, self.marginal_cost = before, before_cost
             self.witnesses, self._users = {}, {}
             for k, witness in kept.items():
                 self._keep(k, witness)
             raise
-        self.price = np.where(self.hidden, 0.0, self.cost)
+        self.marginal_cost = np.where(self.hidden, 0.0, self.cost)
 
     def improve(self, until: float = np.inf, bound: float = -np.inf) -> float:
         """Give up each hidden cell and what hangs on it, the most expensive first; return what was saved.
@@ -230,10 +231,10 @@ class Construction:
         return np.array(sorted(found), dtype=np.int64)
 
     def _hide(self, cells: Cells) -> None:
-        self.hidden[cells], self.price[cells] = True, 0.0
+        self.hidden[cells], self.marginal_cost[cells] = True, 0.0
 
     def _publish(self, cells: Cells) -> None:
-        self.hidden[cells], self.price[cells] = False, self.cost[cells]
+        self.hidden[cells], self.marginal_cost[cells] = False, self.cost[cells]
 
     def _keep(self, k: int, witness: Witness) -> None:
         """Make moves the witness of requirement ``k``."""

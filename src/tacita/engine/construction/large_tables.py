@@ -12,7 +12,7 @@ from tacita.engine.attack.insider_screening import OutsiderWitness
 from tacita.engine.attack.requirements import OUTSIDER, Requirements
 from tacita.engine.attack.routing import RoutedMove, Witness
 from tacita.engine.attack.separation import Separation
-from tacita.engine.attack.unlisted_insiders import Room, UnlistedInsiders, WitnessSearch
+from tacita.engine.attack.unlisted_insiders import Room, WitnessSearch
 from tacita.engine.checkpoint import PatternInWork
 from tacita.engine.construction.construct import Construction
 from tacita.engine.construction.dual_ascent import DualAscent
@@ -39,7 +39,7 @@ class LargeTable:
         self._forced = model.lower[switch] > 0
         self._neighbourhoods = Neighbourhoods(presolved)
         self._integer = table.integer and Network.of(table.equations.matrix.tocsc()) is None
-        self._insiders = UnlistedInsiders(presolved, separation.requirements, search.run)
+        self._insiders = separation.insiders
         self._ascent: DualAscent | None = None
         self._constant = constant = model.loss(model.lower) - float(self._cost[self._forced].sum())
         tries = NEAR_FIRST if self._insiders else CHEAP_FIRST
@@ -171,7 +171,7 @@ class _HiddenSearch(WitnessSearch):
     def __init__(self, moves: LocalMoves, construction: Construction) -> None:
         super().__init__(moves.presolved, moves.requirements)
         self._moves, self._hidden = moves, construction.hidden
-        self._price = np.where(construction.hidden, 0.0, np.inf)
+        self._marginal_cost = np.where(construction.hidden, 0.0, np.inf)
         listed, self._witnesses = construction.requirements, construction.witnesses
         outsider = np.flatnonzero((listed.attacker == OUTSIDER) & ~listed.conditional)
         self._numbers = outsider if (moves.requirements.attacker == OUTSIDER).any() else None
@@ -184,7 +184,9 @@ class _HiddenSearch(WitnessSearch):
 
     def find_move(self, k: int, direction: int, length: float, room: Room) -> RoutedMove | None:
         each = (
-            self._moves.route(k, direction, length, self._price, self._hidden, room=room, near_hidden=near)
+            self._moves.route(
+                k, direction, length, self._marginal_cost, self._hidden, room=room, near_hidden=near
+            )
             for near in HIDDEN
         )
         return next((move for move in each if move is not None), None)

@@ -57,28 +57,30 @@ class LocalMoves:
         self._tries = _extend(tries, len(presolved))
         self._programs = SmallPrograms()
 
-    def find(self, k: int, hidden: Mask, price: Floats, near: int | None = None) -> Witness | None:
+    def find(self, k: int, hidden: Mask, marginal_cost: Floats, near: int | None = None) -> Witness | None:
         """Return the cheapest witness found of requirement ``k``, or None without one.
 
-        ``price`` is 0 for hidden cells and infinite for cells that must be published. ``near`` limits the
-        search to one neighbourhood of so many cells beside the hidden ones.
+        ``marginal_cost`` is 0 for hidden cells and infinite for cells that must be published. ``near``
+        limits the search to one neighbourhood of so many cells beside the hidden ones.
         """
-        found = self._meet(k, price, hidden, 0)
+        found = self._meet(k, marginal_cost, hidden, 0)
         if found is not None:
             return found
         tries = [(near, CHEAP)] if near is not None else self._tries
-        each = (self._meet(k, price, hidden, *one) for one in tries)
+        each = (self._meet(k, marginal_cost, hidden, *one) for one in tries)
         return next((found for found in each if found is not None), None)
 
-    def confirm(self, k: int, allowed: Mask, price: Floats) -> Witness | None:
+    def confirm(self, k: int, allowed: Mask, marginal_cost: Floats) -> Witness | None:
         """Return a witness of requirement ``k`` over the allowed cells, or None."""
-        return self._meet(k, price, allowed, 0)
+        return self._meet(k, marginal_cost, allowed, 0)
 
-    def _meet(self, k: int, price: Floats, hidden: Mask, cheap: int, step: float = CHEAP) -> Witness | None:
+    def _meet(
+        self, k: int, marginal_cost: Floats, hidden: Mask, cheap: int, step: float = CHEAP
+    ) -> Witness | None:
         """Return moves that meet a requirement within one neighbourhood, or None."""
         return meet_by_moves(
             int(self.requirements.sign[k]),
-            lambda direction, length: self.route(k, direction, length, price, hidden, cheap, step),
+            lambda direction, length: self.route(k, direction, length, marginal_cost, hidden, cheap, step),
         )
 
     def route(
@@ -86,7 +88,7 @@ class LocalMoves:
         k: int,
         direction: int,
         length: float,
-        price: Floats,
+        marginal_cost: Floats,
         hidden: Mask,
         cheap: int = 0,
         step: float = CHEAP,
@@ -99,9 +101,9 @@ class LocalMoves:
         can go above and below; by default as far as the attacker believes.
         """
         near, target = self.neighbourhoods, int(self.presolved.position[self.requirements.cell[k]])
-        found = near.gather_cheap(target, price, cheap, step) if cheap else 0
+        found = near.gather_cheap(target, marginal_cost, cheap, step) if cheap else 0
         found = near.gather(target, hidden, near_hidden, found)
-        program = near.state(self.requirements, k, direction, length, price, found, room=room)
+        program = near.state(self.requirements, k, direction, length, marginal_cost, found, room=room)
         if program is None:
             return None
         columns = (program.starts, program.row, program.entry)
@@ -109,19 +111,22 @@ class LocalMoves:
         if point is None:
             return None
         best = _read_move(program, point)
-        own = price[program.cells]
+        own = marginal_cost[program.cells]
         for _ in range(TRIES):
-            loss = float(price[best.cells].sum())
+            loss = float(marginal_cost[best.cells].sum())
             if loss == 0.0:
                 break
             spread = 10.0 * own
             at = np.searchsorted(program.cells, best.cells)
             spread[at] = own[at] / np.clip(np.abs(best.change), SPREAD, 1.0)
             point = self._programs.solve_again(self._spread_costs(program, spread))
-            if point is None or float(price[(move := _read_move(program, point)).cells].sum()) >= loss:
+            if (
+                point is None
+                or float(marginal_cost[(move := _read_move(program, point)).cells].sum()) >= loss
+            ):
                 break
             best = move
-        return best if not self._unit else self._make_integer(k, program, best, price)
+        return best if not self._unit else self._make_integer(k, program, best, marginal_cost)
 
     def _spread_costs(self, program: SmallProgram, cost: Floats) -> Floats:
         """Return the costs of a small program's columns for other costs of hiding its cells."""
@@ -129,7 +134,7 @@ class LocalMoves:
         return np.asarray(np.tile(cost + faint, 2) / np.clip(program.upper, NARROW, 1.0))
 
     def _make_integer(
-        self, k: int, program: SmallProgram, move: RoutedMove, price: Floats
+        self, k: int, program: SmallProgram, move: RoutedMove, marginal_cost: Floats
     ) -> RoutedMove | None:
         """Return the move if it is in integers, else the cheapest one that is, or None."""
         level = float(self.requirements.level[k]) / self._unit
@@ -139,7 +144,7 @@ class LocalMoves:
         lower = np.ceil(program.lower * level - CARRIED)
         bounds = (lower, np.maximum(lower, np.floor(program.upper * level + CARRIED)))
         columns = (program.starts, program.row, program.entry)
-        cost = self._spread_costs(program, price[program.cells]) / level
+        cost = self._spread_costs(program, marginal_cost[program.cells]) / level
         point = self._programs.solve(cost, bounds, columns, program.rows.size, integer=True)
         return None if point is None else _read_move(program, point / level)
 

@@ -61,12 +61,12 @@ class Neighbourhoods:
         """Gather the allowed cells nearest to a target, by equations; return how many there are now."""
         return gather(self._table, self._scratch, target, allowed, most, found)
 
-    def gather_cheap(self, target: int, price: Floats, most: int, step: float) -> int:
+    def gather_cheap(self, target: int, marginal_cost: Floats, most: int, step: float) -> int:
         """Gather the cells that the cheapest paths from a target lead to; return how many there are now.
 
         A step from cell to cell costs ``step`` times the median cost of a cell, besides the cell's own.
         """
-        return gather_cheap(self._table, self._scratch, target, price, step * self._median, most, 0)
+        return gather_cheap(self._table, self._scratch, target, marginal_cost, step * self._median, most, 0)
 
     def state(
         self,
@@ -74,7 +74,7 @@ class Neighbourhoods:
         k: int,
         direction: int,
         length: float,
-        price: Floats,
+        marginal_cost: Floats,
         found: int,
         peeled: bool = True,
         room: tuple[Floats, Floats] | None = None,
@@ -93,7 +93,7 @@ class Neighbourhoods:
             scratch.position[gathered] = -1
             return None
         up, down = self.presolved.find_room(int(requirements.attacker[k])) if room is None else room
-        faint = FAINT * max(float(price[gathered].max()), FAINT)
+        faint = FAINT * max(float(marginal_cost[gathered].max()), FAINT)
         level = float(requirements.level[k])
         return state_program(
             self._table,
@@ -106,7 +106,7 @@ class Neighbourhoods:
             down,
             level,
             MOST,
-            price,
+            marginal_cost,
             faint,
             NARROW,
         )

@@ -87,12 +87,12 @@ def gather(table: Incidence, scratch: Gathered, target: int, allowed: Mask, most
 
 @kernel
 def gather_cheap(
-    table: Incidence, scratch: Gathered, target: int, price: Floats, hop: float, most: int, found: int
+    table: Incidence, scratch: Gathered, target: int, marginal_cost: Floats, hop: float, most: int, found: int
 ) -> int:
-    """Add the cells to ``scratch.cells`` that paths of least price lead to, from a target, up to ``most``.
+    """Add the cells to ``scratch.cells`` that paths of least cost lead to, from a target, up to ``most``.
 
-    A path goes from cell to cell by equations; each cell on it costs its ``price`` and ``hop``. Cells with an
-    infinite price are left out. Returns how many cells the list has now.
+    A path goes from cell to cell by equations; each cell on it costs its ``marginal_cost`` and ``hop``. Cells
+    of infinite cost are left out. Returns how many cells the list has now.
     """
     scratch.stamp[0] += 1
     stamp = scratch.stamp[0]
@@ -115,8 +115,8 @@ def gather_cheap(
             scratch.row_seen[row] = stamp
             for f in range(table.row_start[row], table.row_start[row + 1]):
                 other = table.row_cell[f]
-                if scratch.cell_seen[other] != stamp and price[other] < np.inf:
-                    heappush(heap, (distance + hop + price[other], other))
+                if scratch.cell_seen[other] != stamp and marginal_cost[other] < np.inf:
+                    heappush(heap, (distance + hop + marginal_cost[other], other))
     return found
 
 
@@ -179,7 +179,7 @@ def state_program(
     down: Floats,
     level: float,
     most: float,
-    price: Floats,
+    marginal_cost: Floats,
     faint: float,
     narrow: float,
 ) -> SmallProgram:
@@ -233,6 +233,6 @@ def state_program(
                 lower[towards], upper[towards] = 1.0, 0.0
             upper[away] = 0.0
         for side in (k, n + k):
-            cost[side] = (price[cell] + faint) / min(max(upper[side], narrow), 1.0)
+            cost[side] = (marginal_cost[cell] + faint) / min(max(upper[side], narrow), 1.0)
     starts[2 * n] = 2 * entries
     return SmallProgram(cells, starts, local, entry, numbers[:rows], cost, lower, upper)

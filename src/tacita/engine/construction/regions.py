@@ -72,18 +72,18 @@ class RegionSolver:
             return None
         hidden = np.unpackbits(region.hidden, count=len(presolved)).astype(bool)
         hidden[region.exclusive] = False
-        price = np.where(hidden, 0.0, cost)
-        price[region.cell] = np.inf
+        marginal_cost = np.where(hidden, 0.0, cost)
+        marginal_cost[region.cell] = np.inf
         left, found = float(cost[region.exclusive].sum()), dict[int, Witness]()
         for k in region.users:
-            witness = self._moves.find(k, hidden, price, NEAR)
+            witness = self._moves.find(k, hidden, marginal_cost, NEAR)
             if witness is None:
                 return None
             fresh = witness.cells[~hidden[witness.cells]]
             left -= float(cost[fresh].sum())
             if left <= 0.0 or conditional[fresh].any():
                 return None
-            hidden[fresh], price[fresh] = True, 0.0
+            hidden[fresh], marginal_cost[fresh] = True, 0.0
             found[k] = witness
         return found
 
