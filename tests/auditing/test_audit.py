@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import multiprocessing
+from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import tacita as tc
+from tacita import generate
 from tacita.auditing.audit import Audit, audit
+from tacita.auditing.block_tasks import BlockTask
 from tacita.auditing.certificate import certify
 from tacita.auditing.deduce import deduce, expose
 from tacita.core.attacker import Insider, Outsider
@@ -415,3 +419,26 @@ def test_expose_finds_contradictions_without_the_truth() -> None:
     value[INNER[3]] = low[INNER[3]] = high[INNER[3]] = 39
     with pytest.raises(ReleaseError, match=r"does not add up|contradicts"):
         expose(replace(wrong, value=value, low=low, high=high))
+
+
+def test_a_part_may_have_targets_of_insiders_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large blocks are split, and insiders can have far more targets of their own than the outsider."""
+    made = generate.microdata(300, {"region": (4, 2), "industry": (5, 2), "size": (3, 1)}, respondents=300)
+    table = tc.tabulate(made.records, made.hierarchies, value="value", respondent="respondent", decimals=0)
+    problem = tc.Problem(table, "p-percent(15)")
+    release = tc.Suppression(search="construction").protect(problem)
+    whole = tc.audit(problem, release)
+
+    def split(task: BlockTask) -> Iterator[BlockTask]:
+        nothing, insiders = slice(0, 0), task.insiders
+        assert insiders.own_who.size
+        yield replace(task, common=task.common.take(nothing), is_part=True)
+        none = replace(
+            insiders, own_who=insiders.own_who[nothing], own_targets=insiders.own_targets.take(nothing)
+        )
+        yield replace(task, insiders=none, is_part=True)
+
+    monkeypatch.setattr(BlockTask, "split", split)
+    in_parts = tc.audit(problem, release)
+    assert in_parts.verdict == whole.verdict
+    assert in_parts.safe

@@ -136,6 +136,8 @@ class _BlockInsiders:
         """
         insiders, proof, moves = self.insiders, self.examiner.result.verdicts[0], self.examiner.pool.moves
         own, columns = insiders.own_targets, self.task.common.columns
+        if not columns.size:
+            return np.arange(own.columns.size)
         at = np.minimum(np.searchsorted(columns, own.columns), columns.size - 1)
         used = np.concatenate([proof.down_move, proof.up_move])
         ruled_out = self._find_ruled_out(used[used >= 0])
