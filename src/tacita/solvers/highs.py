@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tacita.core.errors import TOO_FAR_APART, SolverError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
+from tacita.solvers.diving import dive
 from tacita.solvers.linear_program import IntegerProgram, LinearProgram
 
 if TYPE_CHECKING:
@@ -100,8 +101,6 @@ class Session:
             highs.setOptionValue("simplex_strategy", strategy)
             highs.setOptionValue("solver", "simplex")
 
-    # ------------------------------------------------------------ changes of the program
-
     def set_bounds(self, columns: Cells, lower: Floats, upper: Floats) -> None:
         """Set the bounds of some variables of the linear program in HiGHS."""
         self._highs.changeColsBounds(len(columns), columns.astype(np.int32), lower, upper)
@@ -138,8 +137,6 @@ class Session:
     def limit_pivots(self, most: int) -> None:
         """Let every later solve of the linear program give up after so many pivots."""
         self._highs.setOptionValue("simplex_iteration_limit", most)
-
-    # ------------------------------------------------------------ solving
 
     def solve(self, run: Run) -> Ended:
         """Solve the program in HiGHS and return how that ended; time is checked after each second.
@@ -242,8 +239,6 @@ class Session:
             return Ended.STOPPED
         raise _no_proof_error(self._highs, ended)
 
-    # ------------------------------------------------------------ the result of the last solve
-
     @property
     def value(self) -> float:
         """The objective that the last solve in HiGHS reached."""
@@ -284,15 +279,10 @@ class SmallPrograms:
         self._lp, self._by_columns = highspy.HighsLp, highspy.MatrixFormat.kColwise
         self._integer, self._optimal = highspy.HighsVarType.kInteger, highspy.HighsModelStatus.kOptimal
         self._highs = highspy.Highs()
-        for option, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("presolve", "off"),
-            ("solver", "simplex"),
-            ("simplex_strategy", DUAL_SIMPLEX),
-            ("mip_max_nodes", MOST_NODES),
-        ):
+        for option, value in (("output_flag", False), ("threads", 1), ("solver", "simplex")):
             self._highs.setOptionValue(option, value)
+        for option, number in (("simplex_strategy", DUAL_SIMPLEX), ("mip_max_nodes", MOST_NODES)):
+            self._highs.setOptionValue(option, number)
 
     def solve(
         self,
@@ -302,18 +292,24 @@ class SmallPrograms:
         rows: int,
         integer: bool = False,
     ) -> Floats | None:
-        """Return HiGHS's optimal point of a program given by columns (starts, rows, entries), or None."""
+        """Return HiGHS's optimal point of a program given by columns (starts, rows, entries), or None; if
+        ``integer`` a point in integers by a dive, the optimal one only where that fails.
+        """
         program, zero = self._lp(), np.zeros(rows)
         program.num_col_, program.num_row_ = cost.size, rows
         program.col_cost_, (program.col_lower_, program.col_upper_) = cost, bounds
         program.row_lower_, program.row_upper_ = zero, zero
         matrix = program.a_matrix_
         matrix.format_, (matrix.start_, matrix.index_, matrix.value_) = self._by_columns, columns
-        if integer:
-            program.integrality_ = [self._integer] * cost.size
         self._highs.passModel(program)
-        self._highs.setOptionValue("presolve", "on" if integer else "off")
-        return self._run()
+        point = self._run()
+        if integer and point is not None:
+            point = dive(point, cost, bounds, self._solve_within)
+            if point is None:
+                program.integrality_ = [self._integer] * cost.size
+                self._highs.passModel(program)
+                point = self._run(presolve="on")
+        return point
 
     def solve_again(self, cost: Floats) -> Floats | None:
         """Return HiGHS's optimal point of the last program with other costs, or None."""
@@ -324,11 +320,15 @@ class SmallPrograms:
         """Return the dual values of the rows of HiGHS's last program."""
         return np.array(self._highs.getSolution().row_dual)
 
-    def _run(self) -> Floats | None:
+    def _solve_within(self, column: int, lower: float, upper: float) -> Floats | None:
+        self._highs.changeColBounds(column, lower, upper)
+        return self._run()
+
+    def _run(self, presolve: str = "off") -> Floats | None:
+        self._highs.setOptionValue("presolve", presolve)
         self._highs.run()
-        if self._highs.getModelStatus() != self._optimal:
-            return None
-        return np.array(self._highs.getSolution().col_value)
+        solved = self._highs.getModelStatus() == self._optimal
+        return np.array(self._highs.getSolution().col_value) if solved else None
 
 
 @dataclass(frozen=True, eq=False)

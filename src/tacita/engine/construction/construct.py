@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
+from heapq import nsmallest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,8 @@ from tacita.engine.attack.routing import Witness
 from tacita.engine.construction.local_moves import LocalMoves
 from tacita.engine.construction.regions import NEAR, Region, RegionSolver, solve_region
 
+ADAPTED = 3
+"""Witnesses that use a cell, of the nearest levels, from which one for its own requirements is made."""
 ROUNDS = 40
 """Groups of regions per pass; those of a group are solved on the same pattern, side by side if there are
 workers. The more, the less one solution spoils another.
@@ -130,7 +133,7 @@ class Construction:
                     continue
                 done += 1
                 self._report("first release", done, total)
-                found = self._moves.find(k, self.hidden, self.marginal_cost)
+                found = self._find(k)
                 if found is None:
                     return False
                 self._hide(found.cells)
@@ -150,7 +153,7 @@ class Construction:
         try:
             for done, k in enumerate(order):
                 self._report("sharing", done, len(order))
-                found = self._moves.find(k, self.hidden, self.marginal_cost, NEAR)
+                found = self._find(k, NEAR)
                 if found is None:
                     found = kept[k]
                 self._hide(found.cells)
@@ -186,6 +189,20 @@ class Construction:
                 if found is not None:
                     self._take_over(region, found)
         return start - self.loss
+
+    def _find(self, k: int, near: int | None = None) -> Witness | None:
+        """Return a witness of requirement ``k``, from those that use its cell if one of them fits, or None.
+
+        Beside it may be no more than ``near`` cells that are not hidden yet.
+        """
+        level = self.requirements.level
+        users = self._users.get(int(self.at[k]), ())
+        for j in nsmallest(ADAPTED, users, key=lambda j: (abs(level[j] - level[k]), j)):
+            if self.hidden[self.witnesses[j].cells].all():
+                adapted = self._moves.adapt(k, self.witnesses[j])
+                if adapted is not None:
+                    return adapted
+        return self._moves.find(k, self.hidden, self.marginal_cost, near)
 
     def _list_region(self, cell: int, pattern: NDArray[np.uint8]) -> Region | None:
         """Return the region of a hidden cell in the present pattern, or None if too much hangs on it."""

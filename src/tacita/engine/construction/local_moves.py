@@ -2,7 +2,9 @@
 
 The program of :mod:`tacita.engine.attack.routing` over a few hundred cells takes a millisecond, whatever the
 size of the table. The neighbourhood of a cell are the cells that paths of least cost lead to, from equation
-to equation. It grows until a move is found, in the end to the whole table.
+to equation. Where it has no move, its equations mostly lack a single expensive cell, a total or the only
+partner of a cell: it is completed by the cells that its equations have in common, which are few. Where that
+does not help it grows, in the end to the whole table.
 
 Hiding a cell costs the same however little it moves, while a linear program charges by the move. So the
 program is solved again with the cost of each cell that it used spread over what it moved there, and ten times
@@ -11,12 +13,14 @@ the cost of the others, as long as that makes the move cheaper.
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from tacita.core.exact import Floats, Mask
-from tacita.engine.attack.requirements import Requirements
-from tacita.engine.attack.routing import CARRIED, RoutedMove, Witness, meet_by_moves
-from tacita.engine.construction.neighbourhood import FAINT, NARROW, Neighbourhoods
+from tacita.engine.attack.requirements import Requirements, list_directions
+from tacita.engine.attack.routing import CARRIED, FITTING, RoutedMove, Witness, meet_by_moves
+from tacita.engine.construction.neighbourhood import FAINT, MOST, NARROW, Neighbourhoods
 from tacita.engine.construction.neighbourhood_kernels import SmallProgram
 from tacita.solvers.highs import SmallPrograms
 
@@ -66,21 +70,50 @@ class LocalMoves:
         found = self._meet(k, marginal_cost, hidden, 0)
         if found is not None:
             return found
-        tries = [(near, CHEAP)] if near is not None else self._tries
-        each = (self._meet(k, marginal_cost, hidden, *one) for one in tries)
+        if near is not None:
+            return self._meet(k, marginal_cost, hidden, near)
+        each = (
+            self._meet(k, marginal_cost, hidden, *one, completed)
+            for one in self._tries
+            for completed in (False, True)
+        )
         return next((found for found in each if found is not None), None)
+
+    def adapt(self, k: int, witness: Witness) -> Witness | None:
+        """Return the witness of another requirement, turned or scaled so that it meets ``k``, or None."""
+        target, level = self.presolved.position[self.requirements.cell[k]], float(self.requirements.level[k])
+        up, down = self.presolved.find_room(int(self.requirements.attacker[k]))
+        for move, direction in product(witness.moves, list_directions(int(self.requirements.sign[k]))):
+            own = move.change[move.cells == target]
+            # To scale a move up would scale its errors up.
+            if not own.size or abs(own[0]) < 1.0 - CARRIED:
+                continue
+            change = move.change * (direction / own[0])
+            room = np.where(change > 0, up[move.cells], down[move.cells]) / level
+            fits = np.abs(change) <= np.minimum(room * (1.0 + FITTING), MOST)
+            if fits.all() and self._is_integer(change, level):
+                return Witness((RoutedMove(move.cells, change),))
+        return None
 
     def confirm(self, k: int, allowed: Mask, marginal_cost: Floats) -> Witness | None:
         """Return a witness of requirement ``k`` over the allowed cells, or None."""
         return self._meet(k, marginal_cost, allowed, 0)
 
     def _meet(
-        self, k: int, marginal_cost: Floats, hidden: Mask, cheap: int, step: float = CHEAP
+        self,
+        k: int,
+        marginal_cost: Floats,
+        hidden: Mask,
+        cheap: int,
+        step: float = CHEAP,
+        completed: bool = False,
     ) -> Witness | None:
         """Return moves that meet a requirement within one neighbourhood, or None."""
         return meet_by_moves(
             int(self.requirements.sign[k]),
-            lambda direction, length: self.route(k, direction, length, marginal_cost, hidden, cheap, step),
+            lambda direction, length: self.route(
+                k, direction, length, marginal_cost, hidden, cheap, step, completed
+            ),
         )
 
     def route(
@@ -92,17 +125,21 @@ class LocalMoves:
         hidden: Mask,
         cheap: int = 0,
         step: float = CHEAP,
+        completed: bool = False,
         room: tuple[Floats, Floats] | None = None,
         near_hidden: int = HIDDEN,
     ) -> RoutedMove | None:
         """Return the cheapest move of a requirement's cell by ``length`` levels over one neighbourhood.
 
-        It has the hidden cells nearest to the target, and so many ``cheap`` ones. ``room`` is how far cells
-        can go above and below; by default as far as the attacker believes.
+        It has the hidden cells nearest to the target, and so many ``cheap`` ones; if ``completed`` also those
+        that their equations have in common. ``room`` is how far cells can go above and below; by default as
+        far as the attacker believes.
         """
         near, target = self.neighbourhoods, int(self.presolved.position[self.requirements.cell[k]])
         found = near.gather_cheap(target, marginal_cost, cheap, step) if cheap else 0
         found = near.gather(target, hidden, near_hidden, found)
+        if completed:
+            found = near.complete(marginal_cost, found)
         program = near.state(self.requirements, k, direction, length, marginal_cost, found, room=room)
         if program is None:
             return None
@@ -126,7 +163,7 @@ class LocalMoves:
             ):
                 break
             best = move
-        return best if not self._unit else self._make_integer(k, program, best, marginal_cost)
+        return self._make_integer(k, program, best, marginal_cost)
 
     def _spread_costs(self, program: SmallProgram, cost: Floats) -> Floats:
         """Return the costs of a small program's columns for other costs of hiding its cells."""
@@ -137,16 +174,22 @@ class LocalMoves:
         self, k: int, program: SmallProgram, move: RoutedMove, marginal_cost: Floats
     ) -> RoutedMove | None:
         """Return the move if it is in integers, else the cheapest one that is, or None."""
-        level = float(self.requirements.level[k]) / self._unit
-        steps = move.change * level
-        if np.abs(steps - np.rint(steps)).max(initial=0.0) <= CARRIED:
+        if self._is_integer(move.change, float(self.requirements.level[k])):
             return move
+        level = float(self.requirements.level[k]) / self._unit
         lower = np.ceil(program.lower * level - CARRIED)
         bounds = (lower, np.maximum(lower, np.floor(program.upper * level + CARRIED)))
         columns = (program.starts, program.row, program.entry)
         cost = self._spread_costs(program, marginal_cost[program.cells]) / level
         point = self._programs.solve(cost, bounds, columns, program.rows.size, integer=True)
         return None if point is None else _read_move(program, point / level)
+
+    def _is_integer(self, change: Floats, level: float) -> bool:
+        """Return whether changes of cells in levels are integers, or need not be."""
+        if not self._unit:
+            return True
+        steps = change * (level / self._unit)
+        return bool(np.abs(steps - np.rint(steps)).max(initial=0.0) <= CARRIED)
 
 
 def _read_move(program: SmallProgram, point: Floats) -> RoutedMove:

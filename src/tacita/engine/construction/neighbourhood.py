@@ -11,6 +11,7 @@ from tacita.engine.construction.neighbourhood_kernels import (
     Gathered,
     Incidence,
     SmallProgram,
+    complete,
     gather,
     gather_cheap,
     peel,
@@ -41,9 +42,10 @@ class Neighbourhoods:
             rows.indptr.astype(np.int64),
             rows.indices.astype(np.int64),
         )
-        cells, equations = np.zeros((2, len(presolved)), np.int64), np.zeros((3, rows.shape[0]), np.int64)
+        cells, equations = np.zeros((3, len(presolved)), np.int64), np.zeros((3, rows.shape[0]), np.int64)
         self._scratch = Gathered(
             cell_seen=cells[0],
+            cell_count=cells[2],
             row_seen=equations[0],
             row_number=equations[1],
             row_count=equations[2],
@@ -67,6 +69,13 @@ class Neighbourhoods:
         A step from cell to cell costs ``step`` times the median cost of a cell, besides the cell's own.
         """
         return gather_cheap(self._table, self._scratch, target, marginal_cost, step * self._median, most, 0)
+
+    def complete(self, marginal_cost: Floats, found: int) -> int:
+        """Gather the cells that equations of gathered ones have in common; return how many there are now.
+
+        All equations of such a cell but at most one have gathered cells already.
+        """
+        return complete(self._table, self._scratch, marginal_cost, found)
 
     def state(
         self,

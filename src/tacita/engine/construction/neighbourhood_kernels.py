@@ -26,6 +26,7 @@ class Gathered(NamedTuple):
     """The gathered cells, and memory of the kernels: which cells and rows were seen with which ``stamp``."""
 
     cell_seen: Cells
+    cell_count: Cells
     row_seen: Cells
     row_number: Cells
     row_count: Cells
@@ -117,6 +118,39 @@ def gather_cheap(
                 other = table.row_cell[f]
                 if scratch.cell_seen[other] != stamp and marginal_cost[other] < np.inf:
                     heappush(heap, (distance + hop + marginal_cost[other], other))
+    return found
+
+
+@kernel
+def complete(table: Incidence, scratch: Gathered, marginal_cost: Floats, found: int) -> int:
+    """Add the cells to ``scratch.cells`` all of whose equations but at most one have gathered cells.
+
+    Cells in a single one of these, and cells of infinite cost, are left out. Returns how many cells the list
+    has now.
+    """
+    scratch.stamp[0] += 2
+    last, gathered = scratch.stamp[0], found
+    for stamp in (last - 1, last):
+        for k in range(gathered):
+            cell = scratch.cells[k]
+            for e in range(table.cell_start[cell], table.cell_start[cell + 1]):
+                row = table.cell_row[e]
+                if scratch.row_seen[row] == stamp:
+                    continue
+                scratch.row_seen[row] = stamp
+                for f in range(table.row_start[row], table.row_start[row + 1]):
+                    other = table.row_cell[f]
+                    if stamp < last:
+                        if scratch.cell_seen[other] != stamp:
+                            scratch.cell_seen[other] = stamp
+                            scratch.cell_count[other] = 0
+                        scratch.cell_count[other] += 1
+                    elif scratch.position[other] < 0 and marginal_cost[other] < np.inf:
+                        equations = table.cell_start[other + 1] - table.cell_start[other]
+                        if scratch.cell_count[other] >= max(2, equations - 1):
+                            scratch.position[other] = found
+                            scratch.cells[found] = other
+                            found += 1
     return found
 
 
