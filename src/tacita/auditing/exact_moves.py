@@ -60,7 +60,8 @@ def snap(matrix: csr_array, low: Units, high: Units, point: Floats) -> tuple[Uni
 
 def is_move(matrix: csr_array, low: Units, high: Units, numerators: Units, denominator: int) -> bool:
     """Return whether these fractions are an exact move for the audit: ``M z = 0``, ``low <= z <= high``."""
-    largest_sum = int(np.abs(numerators).max(initial=0)) * int(abs(matrix).sum(axis=1).max(initial=0))
+    largest, longest = int(np.abs(matrix.data).max(initial=0)), int(np.diff(matrix.indptr).max(initial=0))
+    largest_sum = int(np.abs(numerators).max(initial=0)) * largest * longest
     if largest_sum >= 2**63:
         # Beyond 64 bits a sum could wrap around to zero.
         rows = (zip(matrix.indices[a:b], matrix.data[a:b], strict=True) for a, b in pairwise(matrix.indptr))

@@ -65,20 +65,21 @@ class Examiner:
         self.pool = MovePool(task.block.cells.size, _find_watched(task), task.integer)
         self.result = BlockResult(task.block.cells, moves=self.pool.moves)
         self._session: Session | None = None
+        self._short: list[int] = []
         self._columns = to_columns(task.block)
         # Set once a vertex could not be made exact: short moves are searched for first from then on. With
         # as many targets as a part has this is nearly certain, and the first vertex takes seconds.
         self._rough = task.is_part
 
     def shorten_proofs(self) -> None:
-        """Replace moves of the outsider's proofs by short ones: a vertex moves cells all over the block, so
-        that nearly every insider could rule it out.
+        """Replace vertices in the outsider's proofs by short moves: a vertex moves cells all over the block,
+        so that nearly every insider could rule it out.
         """
         targets, proof = self.task.common, self.result.verdicts[0]
         proofs = (targets.upper, proof.up_move, 1), (targets.lower, proof.down_move, -1)
         proven = np.flatnonzero((proof.bits == 0) & (targets.sliding <= targets.upper + targets.lower))
         for levels, by, sign in proofs:
-            for t in proven[levels[proven] > 0].tolist():
+            for t in proven[(levels[proven] > 0) & ~np.isin(by[proven], self._short)].tolist():
                 if self.run.over:
                     return
                 p, level = int(targets.columns[t]), int(levels[t])
@@ -229,6 +230,7 @@ class Examiner:
             matrix, self.low, self.high, point, {p: sign * level}
         )
         if exact is not None:
+            self._short.append(len(self.pool.moves))
             self.pool.add(*exact)
         if not self.task.integer or (exact is not None and exact[1] == 1):
             return False

@@ -1,7 +1,6 @@
 """Furthest moves of one target by column generation: other columns enter the program by their reduced costs.
 
-    max  R t - c sum_i (up_i + down_i)
-    s.t. M (up - down) + s t M_p = 0,   0 <= t <= most,   0 <= up <= high,   0 <= down <= -low,
+    max  t    s.t.  M (up - down) + s t M_p = 0,   0 <= t <= most,   0 <= up <= high,   0 <= down <= -low,
 
 is feasible without any other column: nothing moves. When no column has a negative reduced cost the optimum is
 proven. Of a hundred thousand columns a few thousand ever enter, where a program over all of them spends
@@ -34,10 +33,8 @@ class GeneratedMoves:
         room: tuple[Floats, Floats],
         target: tuple[int, int],
         most: float,
-        reward: float = 1.0,
-        cost: float = 0.0,
     ) -> None:
-        (self._p, self._sign), self._cost = target, cost
+        self._p, self._sign = target
         self._matrix, self._transposed = matrix, transposed
         self._room = {1: room[0], -1: room[1]}
         self._closed = {sign: side <= 0 for sign, side in self._room.items()}
@@ -45,9 +42,7 @@ class GeneratedMoves:
             closed[self._p] = True
         self.columns, self.signs = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         self.session = Session(LinearProgram.without_variables(matrix.shape[0]))
-        self.session.add_columns(
-            matrix, np.array([self._p]), np.array([self._sign]), -reward, np.array([most])
-        )
+        self.session.add_columns(matrix, np.array([self._p]), np.array([self._sign]), -1.0, np.array([most]))
 
     def add(self, columns: Cells, signs: Cells) -> None:
         """Let cells move in their directions in the audit's program, if they have room and did not yet."""
@@ -57,7 +52,7 @@ class GeneratedMoves:
         for sign, closed in self._closed.items():
             closed[columns[signs == sign]] = True
         most = np.where(up, self._room[1][columns], self._room[-1][columns])
-        self.session.add_columns(self._matrix, columns, signs, self._cost, most)
+        self.session.add_columns(self._matrix, columns, signs, 0.0, most)
         self.columns = np.concatenate([self.columns, columns])
         self.signs = np.concatenate([self.signs, signs])
 
@@ -66,7 +61,7 @@ class GeneratedMoves:
         worth = self._transposed @ self.session.read_duals()
         parts = []
         for sign, closed in self._closed.items():
-            gain = sign * worth - self._cost
+            gain = sign * worth
             at = np.flatnonzero((gain > GAIN) & ~closed)
             parts.append((at, np.full(at.size, sign), gain[at]))
         columns, signs, gains = (np.concatenate(part) for part in zip(*parts, strict=True))

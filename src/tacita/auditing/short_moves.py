@@ -3,44 +3,42 @@ them out.
 
 For target ``p``, direction ``s`` and level ``l``
 
-    max  R t - sum_i (up_i + down_i)
-    s.t. M (up - down) + s t M_p = 0,   0 <= t <= l,   0 <= up <= high,   0 <= down <= -low,
+    min  sum_i (up_i + down_i)
+    s.t. M (up - down) + s l M_p = 0,   0 <= up <= high,   0 <= down <= -low.
 
-with a reward ``R`` so large that ``t = l`` whenever that is possible. The vertex of a plain maximum touches
-bounds all over the table, and its determinants grow with it; a shortest move is an alternating circuit or
-two, with small denominators and few cells for an insider to know. It is searched for among the cells around
-``p`` first. Columns enter by their reduced costs: of thousands, a few hundred ever do.
+The vertex of a plain maximum touches bounds all over the table, and its determinants grow with it; a shortest
+move is an alternating circuit or two, with small denominators and few cells for an insider to know. It is
+searched for among the columns around ``p``, a few at first, and in the whole block only if no neighbourhood
+has one. The dual simplex starts where nothing else moves, and needs about as many pivots as there are cells
+in the move.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array, csr_array, hstack
 
-from tacita.auditing.generated_moves import COLUMNS_PER_ROUND, GeneratedMoves
-from tacita.core.exact import Cells, Floats, Units
-from tacita.solvers.highs import Ended
+from tacita.auditing.neighbourhoods import BlockNeighbourhoods
+from tacita.core.exact import Floats, Units
+from tacita.solvers.highs import Ended, Session, SmallPrograms
+from tacita.solvers.linear_program import LinearProgram
 
 if TYPE_CHECKING:
     from tacita.core.run import Run
 
-REWARD = 1e5
-NEIGHBOURHOOD = 1000
-FIRST_COLUMNS = 150
 FAR = 1e4
-"""Room above this many levels does not count, which keeps the program well scaled."""
+"""Room above this many levels does not count, which keeps the programs well scaled."""
 
 
 class ShortMoves:
     """Finds short moves in one block; bounds may change between calls."""
 
     def __init__(self, rows: csr_array, columns: csc_array) -> None:
-        self.columns = columns
-        # Plain lists: neighbourhoods are walked cell by cell, where numpy would be slow.
-        self._in_row = [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])]
-        self._in_column = [part.tolist() for part in np.split(columns.indices, columns.indptr[1:-1])]
+        self._columns = columns
+        self._near, self._programs = BlockNeighbourhoods(rows, columns), SmallPrograms()
 
     def find(
         self, p: int, sign: int, level: int, low: Units, high: Units, run: Run, nearby: bool = False
@@ -49,50 +47,54 @@ class ShortMoves:
 
         With ``nearby`` only the cells around ``p`` are tried.
         """
-        n = self.columns.shape[1]
-        around = self._list_near(p, NEIGHBOURHOOD)
-        near = np.array(sorted(around), dtype=np.int64)
-        for cells in (near,) if nearby or near.size == n else (near, np.arange(n)):
-            first, target = np.searchsorted(cells, around[:FIRST_COLUMNS]), int(np.searchsorted(cells, p))
-            room = np.minimum(high[cells] / level, FAR), np.minimum(-low[cells] / level, FAR)
-            point = self._find_within(cells, room, (target, sign), first, run)
+        if level > (high[p] if sign > 0 else -low[p]):
+            return None
+        room = np.minimum(high / level, FAR), np.minimum(-low / level, FAR)
+        move = np.zeros(low.size)
+        for near in self._near.list_around(p):
+            if run.over:
+                return None
+            up, down = (side[near.columns] for side in room)
+            at = int(np.searchsorted(near.columns, p))
+            point = self._programs.solve(
+                np.ones(2 * up.size),
+                _bound(up, down, at, sign),
+                (
+                    np.concatenate([near.starts, near.starts[1:] + near.rows.size]).astype(np.int32),
+                    np.tile(near.rows, 2).astype(np.int32),
+                    np.concatenate([near.coefficients, -near.coefficients]),
+                ),
+                near.n_rows,
+            )
             if point is not None:
-                move = np.zeros(n)
-                move[cells] = point * level
+                move[near.columns] = level * (point[: up.size] - point[up.size :])
                 return move
-        return None
+        return None if nearby else self._find_anywhere(p, sign, level, room, run)
 
-    def _find_within(
-        self, cells: Cells, room: tuple[Floats, Floats], target: tuple[int, int], first: Cells, run: Run
+    def _find_anywhere(
+        self, p: int, sign: int, level: int, room: tuple[Floats, Floats], run: Run
     ) -> Floats | None:
-        """Return a short move of some columns for the audit, in levels, or None if dual values prove that the
-        target cannot move by one level; all other columns stay fixed, and ``first`` enter first.
-        """
-        matrix = self.columns[:, cells] if cells.size < self.columns.shape[1] else self.columns
-        used, index = np.unique(matrix.indices, return_inverse=True)
-        matrix = csc_array((matrix.data, index, matrix.indptr), shape=(used.size, cells.size))
-        program = GeneratedMoves(matrix, csr_array(matrix.T), room, target, 1.0, REWARD, 1.0)
-        columns, signs = np.repeat(first, 2), np.tile([1, -1], first.size)
-        while True:
-            program.add(columns, signs)
-            if program.session.solve(run) is not Ended.OPTIMAL:
-                return None
-            point = program.session.read_point()
-            if point[0] >= 1 - 1e-9:
-                return program.make_move(point)
-            columns, signs, gains = program.find_entering()
-            if not gains.size:
-                return None
-            best = np.lexsort((columns, -gains))[:COLUMNS_PER_ROUND]
-            columns, signs = columns[best], signs[best]
+        """Return the shortest move of the whole block for the audit, in steps, or None without one."""
+        n = room[0].size
+        session = self._session
+        session.set_bounds(np.arange(2 * n), *_bound(*room, p, sign))
+        answer = session.minimise(np.ones(2 * n), run)
+        if answer.status is not Ended.OPTIMAL:
+            return None
+        return level * (answer.point[:n] - answer.point[n:])
 
-    def _list_near(self, p: int, most: int) -> list[int]:
-        """Return columns near an audited target ``p``, ``p`` first, equation by equation, up to ``most``."""
-        seen, found, at = {p}, [p], 0
-        while at < len(found) and len(found) < most:
-            for row in self._in_column[found[at]]:
-                new = [column for column in self._in_row[row] if column not in seen]
-                seen.update(new)
-                found.extend(new)
-            at += 1
-        return found
+    @cached_property
+    def _session(self) -> Session:
+        both = csc_array(hstack([self._columns, -self._columns]))
+        nothing = np.zeros(both.shape[1])
+        program = LinearProgram.of_equations(both, nothing, nothing, np.zeros(both.shape[0]))
+        return Session(program, from_slack_basis=True, bounded=True)
+
+
+def _bound(up: Floats, down: Floats, at: int, sign: int) -> tuple[Floats, Floats]:
+    """Return the bounds of columns' moves up and down in levels, the target's by one level exactly."""
+    lower, upper = np.zeros(2 * up.size), np.concatenate([up, down])
+    upper[[at, up.size + at]] = 0.0
+    towards = at if sign > 0 else up.size + at
+    lower[towards] = upper[towards] = 1.0
+    return lower, upper
