@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, csr_array
 
 import tacita as tc
 from tacita.auditing import block_tasks, neighbourhoods
@@ -14,6 +14,7 @@ from tacita.auditing.audit import audit
 from tacita.auditing.certificate import certify
 from tacita.auditing.neighbourhoods import BlockNeighbourhoods
 from tacita.auditing.short_moves import ShortMoves
+from tacita.auditing.tied_columns import TiedColumns
 from tacita.core.release import Release
 from tacita.core.tables.table import Table
 from tacita.generate import microdata
@@ -62,7 +63,7 @@ def test_a_short_move_is_found_wherever_there_is_one_and_no_move_is_shorter(
         int(random.integers(1, 8)),
     )
     columns = csc_array(rows.astype(float))
-    point = ShortMoves(rows, columns).find(p, sign, level, low, high, tc.Run())
+    point = ShortMoves(rows).find(p, sign, level, low, high, tc.Run())
     within = -low[p] if sign < 0 else high[p]
     least = find_shortest(columns, p, sign * level, low, high) if level <= within else None
     assert (point is None) == (least is None)
@@ -72,6 +73,44 @@ def test_a_short_move_is_found_wherever_there_is_one_and_no_move_is_shorter(
         assert (point <= high + 1e-6).all()
         assert sign * point[p] == pytest.approx(level)
         assert np.abs(point).sum() == pytest.approx(least)
+
+
+@given(shape=st.sampled_from(CUBES), share=st.sampled_from([0.3, 0.5, 0.8]), seed=st.integers(0, 10**6))
+def test_ties_have_the_same_moves_as_their_columns(shape: tuple[int, ...], share: float, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    table = generated(shape, "uniform").table
+    hidden = np.flatnonzero(random.random(len(table)) < share)
+    rows = table.equations.matrix[:, hidden]
+    tied = TiedColumns(rows)
+    # Every move of ties is one of columns, and there are as many independent ones of both.
+    free = [
+        matrix.shape[1] - np.linalg.matrix_rank(matrix.toarray().astype(float))
+        for matrix in (rows, tied.rows)
+    ]
+    assert free[0] == free[1]
+    ties = tied.rows.toarray()
+    move = random.normal(size=ties.shape[1])
+    move -= np.linalg.pinv(ties) @ (ties @ move)
+    assert np.abs(rows @ tied.expand(move)).max(initial=0.0) < 1e-9
+    assert tied.size.sum() == hidden.size
+    entries = np.diff(tied.rows.indptr)
+    assert (np.abs(ties[entries == 2]).max(axis=1, initial=0) > 1).all()
+    low, high = -random.integers(0, 9, hidden.size), random.integers(0, 9, hidden.size)
+    up, down = tied.find_room(low, high)
+    for k in range(up.size):
+        for change in range(-9, 10):
+            columns = tied.expand(np.where(np.arange(up.size) == k, change, 0))[tied.tie == k]
+            fits = (low[tied.tie == k] <= columns).all() and (columns <= high[tied.tie == k]).all()
+            assert fits == (-down[k] <= change <= up[k])
+
+
+def test_two_hidden_cells_of_an_equation_are_tied() -> None:
+    rows = csr_array(np.array([[1, 1, 0, 0], [0, 1, 1, -1], [0, 1, -1, 0]]))
+    tied = TiedColumns(rows)
+    assert tied.expand(np.array([1.0, -2.0])).tolist() == [1, -1, -1, -2]
+    assert tied.tie.tolist() == [0, 0, 0, 1]
+    assert tied.sign.tolist() == [1, -1, -1, 1]
+    assert np.abs(tied.rows.toarray()).tolist() == [[2, 1]]
 
 
 def test_neighbourhoods_grow_and_have_no_column_that_is_alone_in_an_equation() -> None:
@@ -102,7 +141,7 @@ def test_nothing_is_searched_for_when_the_time_is_over() -> None:
     rows = generated((3, 3, 3), "uniform").table.equations.matrix
     run, bound = tc.Run().begin(), np.full(rows.shape[1], 9)
     run.cancel()
-    assert ShortMoves(rows, csc_array(rows.astype(float))).find(0, 1, 3, -bound, bound, run) is None
+    assert ShortMoves(rows).find(0, 1, 3, -bound, bound, run) is None
 
 
 @given(

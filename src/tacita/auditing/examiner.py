@@ -327,7 +327,7 @@ class Examiner:
 
     @cached_property
     def short_moves(self) -> ShortMoves:
-        return ShortMoves(self.task.block.matrix, self._columns)
+        return ShortMoves(self.task.block.matrix)
 
     def _floats(self, units: Units) -> Floats:
         return to_floats(units, 0) / self.scale
