@@ -133,7 +133,7 @@ class Construction:
                     continue
                 done += 1
                 self._report("first release", done, total)
-                found = self._find(k)
+                found = self._adapt(k) or self._moves.find(k, self.hidden, self.marginal_cost)
                 if found is None:
                     return False
                 self._hide(found.cells)
@@ -153,7 +153,7 @@ class Construction:
         try:
             for done, k in enumerate(order):
                 self._report("sharing", done, len(order))
-                found = self._find(k, NEAR)
+                found = self._moves.find(k, self.hidden, self.marginal_cost, NEAR)
                 if found is None:
                     found = kept[k]
                 self._hide(found.cells)
@@ -190,19 +190,13 @@ class Construction:
                     self._take_over(region, found)
         return start - self.loss
 
-    def _find(self, k: int, near: int | None = None) -> Witness | None:
-        """Return a witness of requirement ``k``, from those that use its cell if one of them fits, or None.
-
-        Beside it may be no more than ``near`` cells that are not hidden yet.
-        """
-        level = self.requirements.level
-        users = self._users.get(int(self.at[k]), ())
-        for j in nsmallest(ADAPTED, users, key=lambda j: (abs(level[j] - level[k]), j)):
-            if self.hidden[self.witnesses[j].cells].all():
-                adapted = self._moves.adapt(k, self.witnesses[j])
-                if adapted is not None:
-                    return adapted
-        return self._moves.find(k, self.hidden, self.marginal_cost, near)
+    def _adapt(self, k: int) -> Witness | None:
+        """Return a witness of requirement ``k`` made of one that uses its cell, or None."""
+        level, users = self.requirements.level, self._users.get(int(self.at[k]), ())
+        nearest = nsmallest(ADAPTED, users, key=lambda j: (abs(level[j] - level[k]), j))
+        known = (self.witnesses[j] for j in nearest)
+        each = (self._moves.adapt(k, one) for one in known if self.hidden[one.cells].all())
+        return next((found for found in each if found is not None), None)
 
     def _list_region(self, cell: int, pattern: NDArray[np.uint8]) -> Region | None:
         """Return the region of a hidden cell in the present pattern, or None if too much hangs on it."""

@@ -2,9 +2,9 @@
 
 The program of :mod:`tacita.engine.attack.routing` over a few hundred cells takes a millisecond, whatever the
 size of the table. The neighbourhood of a cell are the cells that paths of least cost lead to, from equation
-to equation. Where it has no move, its equations mostly lack a single expensive cell, a total or the only
-partner of a cell: it is completed by the cells that its equations have in common, which are few. Where that
-does not help it grows, in the end to the whole table.
+to equation. It grows until a move is found, in the end to the whole table. What a large neighbourhood lacks
+is mostly a single expensive cell, a total or the only partner of another; so it is completed by the cells
+that its equations have in common, which are few, before it grows on.
 
 Hiding a cell costs the same however little it moves, while a linear program charges by the move. So the
 program is solved again with the cost of each cell that it used spread over what it moved there, and ten times
@@ -72,11 +72,7 @@ class LocalMoves:
             return found
         if near is not None:
             return self._meet(k, marginal_cost, hidden, near)
-        each = (
-            self._meet(k, marginal_cost, hidden, *one, completed)
-            for one in self._tries
-            for completed in (False, True)
-        )
+        each = (self._meet(k, marginal_cost, hidden, *one) for one in self._tries)
         return next((found for found in each if found is not None), None)
 
     def adapt(self, k: int, witness: Witness) -> Witness | None:
@@ -200,9 +196,14 @@ def _read_move(program: SmallProgram, point: Floats) -> RoutedMove:
     return RoutedMove(program.cells[used], change[used])
 
 
-def _extend(tries: Tries, last: int) -> list[tuple[int, float]]:
-    """Return the sizes and costs of a step of neighbourhoods, with ever larger ones up to everything."""
-    every = list(tries)
-    while every[-1][0] < last:
-        every.append((min(4 * every[-1][0], last), every[-1][1]))
-    return every
+def _extend(tries: Tries, last: int) -> list[tuple[int, float, bool]]:
+    """Return the sizes and costs of a step of neighbourhoods, and whether they are completed.
+
+    Ever larger ones follow the given ones, as they are and completed, up to everything.
+    """
+    every = [(*one, False) for one in tries]
+    size, step = tries[-1]
+    while 4 * size < last:
+        size *= 4
+        every += [(size, step, False), (size, step, True)]
+    return every if size >= last else [*every, (last, step, False)]
