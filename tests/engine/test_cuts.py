@@ -21,11 +21,12 @@ from scipy.sparse import csr_array
 from tacita import Levels, Outsider, Problem, Table
 from tacita.core.errors import InfeasibleError
 from tacita.core.run import Run
-from tacita.engine.attack.attacks import Attacks, BlockedRequirement, Blocking, find_support
+from tacita.engine.attack.attacks import Attacks, BlockedRequirement, find_support
 from tacita.engine.attack.cuts import Cutter, drop_known_rows
 from tacita.engine.attack.flows import FlowAttacks
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Requirements, find_room
+from tacita.engine.attack.support import Blocking
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.methods.suppression.suppression import Suppression
 from tacita.solvers.network import Network
@@ -178,7 +179,8 @@ def blocked_at_random(
             prices = random.integers(-1, 2, presolved.matrix.shape[0]) * random.choice([1.0, 0.37])
             c = np.asarray(presolved.transposed @ prices)
             c[presolved.position[model.requirements.cell[k]]] += way
-            ways.append(Blocking.of(way, c, prices))
+            cells, equations = np.flatnonzero(c), np.flatnonzero(prices)
+            ways.append(Blocking(way, cells, c[cells], equations, prices[equations]))
         found.append(BlockedRequirement(k, tuple(ways)))
     return found
 

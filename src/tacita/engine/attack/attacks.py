@@ -21,12 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.core.errors import SolverError, StoppedError
-from tacita.core.exact import Cells, Floats
+from tacita.core.exact import Floats
 from tacita.core.run import Run
 from tacita.engine.attack.presolved import PresolvedTable, WindowsAtPoint
 from tacita.engine.attack.requirements import SLIDING, Requirements, list_directions
-from tacita.engine.attack.routing import Routing, WitnessStore
-from tacita.engine.attack.support import Support, SupportComponent
+from tacita.engine.attack.routing import RoutedMove, Routing, WitnessStore
+from tacita.engine.attack.support import Blocking, Support, SupportComponent
 from tacita.solvers.highs import Ended, Session
 from tacita.solvers.linear_program import LinearProgram
 
@@ -35,27 +35,9 @@ TOLERANCE = 1e-7
 WIDE = 1e4
 """Capacity of a cell, in levels, when a release is judged: far more than a move of a table needs."""
 OPEN = 1e-9
+NO_DUALS = np.zeros(0, dtype=np.int64), np.zeros(0)
 FRAGILE = 20.0
 """Extra cost of a closed cell in a witness, so that witnesses avoid cells that are open only in part."""
-
-
-@dataclass(frozen=True, eq=False)
-class Blocking:
-    """The inequality that limits a requirement in one direction: the non-zero coefficients ``c`` by cells of
-    the presolved table, and the dual values that they come from, by equations of the presolved table.
-    """
-
-    direction: int
-    cells: Cells
-    c: Floats
-    equations: Cells
-    duals: Floats
-
-    @classmethod
-    def of(cls, direction: int, c: Floats, duals: Floats) -> Blocking:
-        """Return the inequality that blocks a requirement, from vectors of coefficients and dual values."""
-        cells, equations = np.flatnonzero(c), np.flatnonzero(duals)
-        return cls(direction, cells, c[cells], equations, duals[equations])
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +46,15 @@ class BlockedRequirement:
 
     requirement: int
     limits: tuple[Blocking, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class NearAttack:
+    """How many levels cells near a target let it move, by which move, and the inequality that limits it."""
+
+    reached: float
+    move: RoutedMove
+    limit: Blocking
 
 
 def find_support(presolved: PresolvedTable, windows: WindowsAtPoint) -> Support:
@@ -117,7 +108,7 @@ class Attacks:
         directions = list_directions(sign)
         component = self.support.find_component_of(p)
         if component is None:
-            limits = (Blocking.of(s, *self.support.lift_duals(p, s, None)) for s in directions)
+            limits = (self.support.lift_duals(p, s, *NO_DUALS) for s in directions)
             return BlockedRequirement(k, tuple(limits))
         # What was met before is probably met again, and a short move shows it fastest.
         likely = sign != SLIDING and (self._witnesses is None or k in self._witnesses)
@@ -149,7 +140,7 @@ class Attacks:
             return None
         if self._witnesses is not None:
             self._witnesses.drop(k)
-        limits = (Blocking.of(s, *self.support.lift_duals(p, s, component, g)) for s, g in duals)
+        limits = (self.support.lift_duals(p, s, component.rows, g) for s, g in duals)
         return BlockedRequirement(k, tuple(limits))
 
     def _find_witness(self, k: int, sign: int, share: float, run: Run, most: float) -> bool:

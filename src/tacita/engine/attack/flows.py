@@ -28,9 +28,10 @@ from tacita.core.compiled import LARGE
 from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.engine.attack.attacks import BlockedRequirement, Blocking
+from tacita.engine.attack.attacks import BlockedRequirement
 from tacita.engine.attack.presolved import PresolvedTable, WindowsAtPoint
 from tacita.engine.attack.requirements import OUTSIDER, Requirements
+from tacita.engine.attack.support import Blocking
 from tacita.solvers.network import Network
 
 if TYPE_CHECKING:

@@ -9,12 +9,20 @@ and requirements that a candidate fails join the list.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
 import numpy as np
 
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
-from tacita.engine.attack.attacks import WIDE, Attacks, BlockedRequirement, find_support
+from tacita.engine.attack.attacks import (
+    TOLERANCE,
+    WIDE,
+    Attacks,
+    BlockedRequirement,
+    NearAttack,
+    find_support,
+)
 from tacita.engine.attack.cuts import VIOLATION, Cutter, drop_known_rows
 from tacita.engine.attack.flows import FlowAttacks, find_network
 from tacita.engine.attack.presolved import PresolvedTable, WindowsAtPoint
@@ -25,6 +33,17 @@ from tacita.solvers.row_pool import CutRow
 
 FindMove = Callable[[Requirements, int, WindowsAtPoint], RoutedMove | None]
 """Finds a move, in levels, that meets a requirement within windows, or returns None."""
+
+
+class NearAttackers(Protocol):
+    """Attacks requirements over so many cells near their targets."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]: ...
+
+    def attack_at(self, attacks: Attacks, k: int, size: int) -> NearAttack | None: ...
+
+
 LANES = 4
 """Solver sessions side by side. Their number is fixed, so that one thread finds what several find."""
 FEW = 200
@@ -44,6 +63,7 @@ class Separation:
         network = find_network(presolved)
         self._flows = None if network is None else FlowAttacks(presolved, network)
         self.find_near: FindMove | None = None
+        self.near: NearAttackers | None = None
         self._next, self._known = 0, set[int]()
         self._pool: list[CutRow] = []
         self._witnesses = WitnessStore(presolved)
@@ -60,7 +80,6 @@ class Separation:
         """
         self._remember_near(x)
         rows = self.cutter.find_bridges(x)
-        self._remember_near(x)
         lanes = self._make_attacks(x)
         met = self._witnesses.find_fitting(self.requirements, lanes[0].windows, self._most)
         pending = np.flatnonzero(~met)
@@ -70,19 +89,62 @@ class Separation:
         else:
             step = 2 * enough
             pending = pending[np.argsort(-self._failures[pending], kind="stable")]
+        if self.near is not None:
+            few = max(20, len(self.requirements) // 20)
+            enough, step = min(enough, few), min(step, few)
+            near, pending = self._cut_near(pending, x, lanes, enough)
+            rows += near
+            if len(rows) >= enough:
+                pending = pending[:0]
         for start in range(0, pending.size, step):
             which = pending[start : start + step]
-            for blocked in self._find_blocked(lanes, which, self._most):
-                self._failures[blocked.requirement] += 1
-                row = self.cutter.make_cut(self.requirements, blocked, x)
-                if row is not None:
-                    rows.append(row)
+            rows += self._cut(lanes, which, x)
             if len(rows) >= enough:
                 self._next = int(which[-1]) + 1
                 break
         new = drop_known_rows(rows, self._known)
         self._pool += new
         return new
+
+    def _cut(self, lanes: list[Attacks], which: Cells, x: Floats) -> list[CutRow]:
+        """Return cuts of the requirements of ``which`` that a point of the search fails."""
+        blocked = list(self._find_blocked(lanes, which, self._most))
+        self._failures[[b.requirement for b in blocked]] += 1
+        return [row for b in blocked if (row := self.cutter.make_cut(self.requirements, b, x)) is not None]
+
+    def _cut_near(
+        self, which: Cells, x: Floats, lanes: list[Attacks], enough: int
+    ) -> tuple[list[CutRow], Cells]:
+        """Return cuts of requirements that attacks on few cells show to fail, and the requirements that they
+        leave undecided; witnesses of those that are met are stored.
+
+        More cells are attacked only while there are not ``enough`` cuts.
+        """
+        assert self.near is not None
+        attacks, at = lanes[0], self.presolved.position[self.requirements.cell]
+        movable = (at >= 0) & attacks.support.movable[at]
+        rows = self._cut(lanes, which[~movable[which]], x)
+        which = which[movable[which]]
+        stated = (self.requirements.sign != SLIDING) & (attacks.shares > TOLERANCE)
+        for size in self.near.sizes:
+            decided = np.zeros(len(self.requirements), dtype=bool)
+            for k in which[stated[which]].tolist():
+                if self.run.over or len(rows) >= enough:
+                    break
+                found = self.near.attack_at(attacks, k, size)
+                if found is None:
+                    continue
+                if found.reached >= attacks.shares[k] - TOLERANCE:
+                    self._witnesses.keep(k, found.move)
+                    decided[k] = True
+                    continue
+                row = self.cutter.make_cut(self.requirements, BlockedRequirement(k, (found.limit,)), x)
+                if row is not None:
+                    self._failures[k] += 1
+                    rows.append(row)
+                    decided[k] = True
+            which = which[~decided[which]]
+        return rows, which
 
     def _remember_near(self, x: Floats) -> None:
         """Store witnesses that are found nearby of requirements which no stored one meets at ``x``."""

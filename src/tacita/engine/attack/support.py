@@ -12,6 +12,7 @@ gets 0, and one in which cell ``i`` was peeled gets the value that makes ``c_i =
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
 NOWHERE = -1
+SHARP = 1e-9
+"""Coefficients below this are zero in exact arithmetic."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,18 +40,100 @@ class SupportComponent:
     matrix: csc_array
 
 
+@dataclass(frozen=True, eq=False)
+class Blocking:
+    """The inequality that limits a requirement in one direction: the non-zero coefficients ``c`` by cells of
+    the presolved table, and the dual values that they come from, by equations of the presolved table.
+    """
+
+    direction: int
+    cells: Cells
+    c: Floats
+    equations: Cells
+    duals: Floats
+
+
+class Lifting:
+    """Makes inequalities from dual values, without cells that were peeled, each by one equation."""
+
+    def __init__(self, presolved: PresolvedTable) -> None:
+        self._rows = presolved.rows
+        self._wave, self._peeled_by = np.full((2, len(presolved)), NOWHERE)
+        self._waves = 0
+        self._c = np.zeros(len(presolved))
+
+    def add_wave(self, cells: Cells, equations: Cells) -> None:
+        """Note that the next wave peels cells, each by an equation without open cells of later waves."""
+        self._wave[cells], self._peeled_by[cells] = self._waves, equations
+        self._waves += 1
+
+    def lift(self, p: int, direction: int, rows: Cells, duals: Floats) -> Blocking:
+        """Return the inequality that limits cell ``p``, from dual values of some equations.
+
+        Peeled cells in it are eliminated by their equations, last wave first, which brings in cells of
+        earlier waves only.
+        """
+        used = np.abs(duals) > SHARP
+        equations, values = rows[used].tolist(), duals[used].tolist()
+        touched = [np.array([p])]
+        self._c[p] += direction
+        for equation, value in zip(equations, values, strict=True):
+            touched.append(self._add(equation, value))
+        waiting = self._list_peeled(np.unique(np.concatenate(touched)))
+        heapify(waiting)
+        while waiting:
+            _, cell = heappop(waiting)
+            if abs(wrong := float(self._c[cell])) > SHARP:
+                equation = int(self._peeled_by[cell])
+                value = -wrong / self._read_entry(equation, cell)
+                cells = self._add(equation, value)
+                for place in self._list_peeled(cells):
+                    heappush(waiting, place)
+                touched.append(cells)
+                equations.append(equation)
+                values.append(value)
+            self._c[cell] = 0.0
+        cells = np.unique(np.concatenate(touched)).astype(np.int64)
+        c = self._c[cells]
+        self._c[cells] = 0.0
+        keep = np.abs(c) > SHARP
+        return Blocking(direction, cells[keep], c[keep], np.array(equations, np.int64), np.array(values))
+
+    def _add(self, equation: int, value: float) -> Cells:
+        """Add a multiple of an equation to the coefficients of the inequality; return its cells."""
+        span = slice(self._rows.indptr[equation], self._rows.indptr[equation + 1])
+        cells = self._rows.indices[span].astype(np.int64)
+        self._c[cells] += value * self._rows.data[span]
+        return cells
+
+    def _read_entry(self, equation: int, cell: int) -> float:
+        span = slice(self._rows.indptr[equation], self._rows.indptr[equation + 1])
+        return float(self._rows.data[span][self._rows.indices[span] == cell][0])
+
+    def _list_peeled(self, cells: Cells) -> list[tuple[int, int]]:
+        """Return the peeled ones of some cells of an inequality, each with its wave, negative."""
+        wave = self._wave[cells]
+        peeled = wave > NOWHERE
+        return list(zip((-wave[peeled]).tolist(), cells[peeled].tolist(), strict=True))
+
+
 class Support:
     """Open cells of a presolved table; ``component`` numbers those that can move; the others have NOWHERE."""
 
     def __init__(self, presolved: PresolvedTable, open_cells: Mask) -> None:
         self.presolved = presolved
-        self._waves: list[tuple[Cells, Cells]] = []
+        self._lifting = Lifting(presolved)
         self.component = np.full(len(presolved), NOWHERE)
         cells = np.flatnonzero(self._peel(open_cells))
         count, self.component[cells] = self._find_components(cells)
         order = cells[np.argsort(self.component[cells], kind="stable")]
         self._cells_of = np.split(order, np.cumsum(np.bincount(self.component[cells], minlength=count))[:-1])
         self._components: dict[int, SupportComponent] = {}
+
+    @property
+    def movable(self) -> Mask:
+        """Mask of the support's cells that can move."""
+        return np.asarray(self.component != NOWHERE)
 
     def find_component_of(self, p: int) -> SupportComponent | None:
         """Return the open cells connected with cell ``p`` by equations, or None if ``p`` cannot move."""
@@ -63,31 +148,9 @@ class Support:
             self._components[number] = SupportComponent(cells, rows.astype(np.int64), small)
         return self._components[number]
 
-    def lift_duals(
-        self, p: int, direction: int, component: SupportComponent | None, duals: Floats | None = None
-    ) -> tuple[Floats, Floats]:
-        """Return a cut's coefficients ``c = direction e_p + M' g``, and ``g``: the dual values of a component
-        lifted to all equations.
-        """
-        presolved = self.presolved
-        g = np.zeros(presolved.matrix.shape[0])
-        if component is not None and duals is not None:
-            g[component.rows] = duals
-        c = np.asarray(presolved.transposed @ g)
-        c[p] += direction
-        for rows, cells in reversed(self._waves):
-            wrong = c[cells]
-            if wrong.any():
-                correction = np.zeros(g.size)
-                correction[rows] = -wrong / self._entries(rows, cells)
-                c += presolved.transposed @ correction
-                g += correction
-                c[cells] = 0.0
-        c[np.abs(c) < 1e-9] = 0.0
-        return c, g
-
-    def _entries(self, rows: Cells, cells: Cells) -> Floats:
-        return np.asarray(self.presolved.rows[rows, cells]).ravel()
+    def lift_duals(self, p: int, direction: int, rows: Cells, duals: Floats) -> Blocking:
+        """Return the inequality that limits cell ``p``, from dual values of equations of the support."""
+        return self._lifting.lift(p, direction, rows, duals)
 
     def _peel(self, open_cells: Mask) -> Mask:
         """Return a mask of the open cells that no equation determines, and record the peeled waves."""
@@ -101,7 +164,7 @@ class Support:
             # The position of the only open cell is the sum of all open positions.
             cells = np.rint(pattern[rows] @ np.where(movable, np.arange(movable.size), 0.0)).astype(np.int64)
             cells, first = np.unique(cells, return_index=True)
-            self._waves.append((rows[first], cells))
+            self._lifting.add_wave(cells, rows[first])
             movable[cells] = False
 
     def _find_components(self, cells: Cells) -> tuple[int, Cells]:

@@ -52,14 +52,15 @@ class Construction:
 
     ``forced`` cells are hidden in any case; ``cost`` is infinite where a cell must be published.
     ``marginal_cost`` is what one more witness pays for a cell: nothing where it is hidden already.
-    ``keep`` is called often, between two steps, when the pattern and its witnesses fit each other.
+    ``keep`` is called often, between two steps, when the pattern and its witnesses fit each other. ``aim`` is
+    what is built, for those who wait for it.
     """
 
     keep: Callable[[], None] | None = None
 
-    def __init__(self, moves: LocalMoves, cost: Floats, forced: Mask, run: Run) -> None:
+    def __init__(self, moves: LocalMoves, cost: Floats, forced: Mask, run: Run, aim: str) -> None:
         self.presolved, self.requirements = presolved, requirements = moves.presolved, moves.requirements
-        self.run, self._moves = run, moves
+        self.run, self._moves, self._aim = run, moves, aim
         self.cost, self.forced = cost, forced
         self.hidden = forced.copy()
         self.marginal_cost = np.where(forced, 0.0, cost)
@@ -80,8 +81,11 @@ class Construction:
         self.at = self.presolved.position[requirements.cell]
         self.__dict__.pop("_solver", None)
 
-    def begin_with(self, hidden: Mask) -> None:
-        """Hide these cells from the beginning, until :meth:`publish_unused`."""
+    def begin_with(self, hidden: Mask, factor: Floats | float = 1.0) -> None:
+        """Hide these cells from the beginning, until :meth:`publish_unused` or :meth:`renew`; until then the
+        others cost ``factor`` times what they cost.
+        """
+        self.marginal_cost = self.marginal_cost * factor
         self._hide(np.flatnonzero(hidden))
 
     def take_witnesses(self, witnesses: Mapping[int, Cells]) -> None:
@@ -103,6 +107,12 @@ class Construction:
             only[cells] = False
             if found is not None:
                 self._keep(k, found)
+
+    def keep_fitting(self, witnesses: Mapping[int, Witness]) -> None:
+        """Keep witnesses of the same requirements, found before, that move hidden cells only."""
+        for k, witness in witnesses.items():
+            if self.hidden[witness.cells].all():
+                self._keep(k, witness)
 
     def publish_unused(self) -> None:
         """Publish the cells that no witness uses; what requires something of its own uses itself."""
@@ -132,7 +142,7 @@ class Construction:
                     later.append(k)
                     continue
                 done += 1
-                self._report("first release", done, total)
+                self._report(self._aim, done, total)
                 found = self._adapt(k) or self._moves.find(k, self.hidden, self.marginal_cost)
                 if found is None:
                     return False

@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 
 from tacita.core.errors import SolverError, StoppedError
-from tacita.core.exact import Floats
+from tacita.core.exact import Floats, Mask
 from tacita.engine.attack.insider_screening import OutsiderWitness
 from tacita.engine.attack.requirements import OUTSIDER, Requirements
 from tacita.engine.attack.routing import RoutedMove, Witness
@@ -17,6 +17,7 @@ from tacita.engine.checkpoint import PatternInWork
 from tacita.engine.construction.construct import Construction
 from tacita.engine.construction.dual_ascent import DualAscent
 from tacita.engine.construction.local_moves import CHEAP_FIRST, NEAR_FIRST, LocalMoves
+from tacita.engine.construction.near_attacks import NearAttacks
 from tacita.engine.construction.neighbourhood import Neighbourhoods
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.solvers.network import Network
@@ -24,30 +25,44 @@ from tacita.solvers.row_pool import CutRow
 
 WORTHWHILE = 1e-3
 """Share of its loss that a pass over all hidden cells must save for another one to follow."""
+HALF = 0.5
+"""Share of a cell that a point of the relaxation must hide for a pattern near it to hide it at once."""
+GUIDING = 1.001
+"""A cell that a point of the relaxation hides by ``share`` costs ``GUIDING - share`` times its cost."""
+PROMISING = 1.05
+"""Loss of a pattern near the relaxation's point, in parts of the incumbent's, up to which it is improved."""
 HIDDEN = (150, 400, 1000)
 """Hidden cells near a target among which an insider's move is searched, until it is found."""
 
 
 class LargeTable:
-    """Suppression patterns of one search, constructed and improved within neighbourhoods."""
+    """Suppression patterns of one search, constructed and improved within neighbourhoods.
+
+    They are ``settled`` when the last pass of improvement saved little. The object is also a heuristic that
+    returns patterns near points of the search.
+    """
 
     def __init__(self, separation: Separation, search: ReleaseSearch) -> None:
         self.separation, self.search = separation, search
-        presolved, model = separation.presolved, search.model
+        self.presolved = presolved = separation.presolved
+        model = search.model
         switch, table = presolved.switch, model.problem.table
         self._cost = np.where(search.upper[switch] > 0, model.cost[switch], np.inf)
         self._forced = model.lower[switch] > 0
         self._neighbourhoods = Neighbourhoods(presolved)
         self._integer = table.integer and Network.of(table.equations.matrix.tocsc()) is None
         self._insiders = separation.insiders
+        self._attacks = NearAttacks(self._neighbourhoods)
+        separation.near = self._attacks
         self._ascent: DualAscent | None = None
         self._constant = constant = model.loss(model.lower) - float(self._cost[self._forced].sum())
         tries = NEAR_FIRST if self._insiders else CHEAP_FIRST
-        moves = LocalMoves(self._neighbourhoods, separation.requirements, self._integer, tries)
-        run = search.run.translated(lambda loss: loss + constant)
-        self._construction = Construction(moves, self._cost, self._forced, run)
-        if search.kept is not None:
-            self._construction.keep = self._keep
+        self._moves = LocalMoves(self._neighbourhoods, separation.requirements, self._integer, tries)
+        self._run = search.run.translated(lambda loss: loss + constant)
+        self._first_seconds = 0.0
+        self.settled = False
+        self._construction = Construction(self._moves, self._cost, self._forced, self._run, "first release")
+        self._adopt(self._construction)
 
     def construct(self, start: Floats | None = None) -> bool:
         """Offer a first protected pattern to the search, from a start if given; return whether there is one.
@@ -57,10 +72,12 @@ class LargeTable:
         StoppedError
             The time was over before there was one.
         """
+        began = self.search.run.seconds
         if not self._resume() and start is not None:
             self._begin_with(start)
         if not self._complete():
             return False
+        self._first_seconds = self.search.run.seconds - began
         self._construction.publish_unused()
         found = self._offer()
         self.search.report_progress("first release", 1, 1)
@@ -79,20 +96,73 @@ class LargeTable:
             while not run.over and run.seconds < until and not search.closed:
                 saved = self._construction.improve(until, search.bound - self._constant)
                 if not self._complete() or not self._offer() or saved < worthwhile * search.loss:
+                    self.settled = run.seconds < until
                     break
 
-    def bound(self, until: float) -> list[CutRow]:
+    def __call__(self, x: Floats, thorough: bool = False) -> Floats | None:
+        """Return a protected pattern near a fractional point of the search, or None without a better one.
+
+        None, too, if less time is left than the first pattern took.
+        """
+        if self.search.run.remaining < self._first_seconds:
+            return None
+        share = np.clip(x[self.presolved.switch], 0.0, 1.0)
+        known, better = self._construction, False
+        self._construction = self._begin_near((share > HALF) & np.isfinite(self._cost), GUIDING - share)
+        with suppress(StoppedError, SolverError):
+            if self._complete():
+                self._construction.renew()
+                if self._compute_loss() < PROMISING * self.search.loss:
+                    self._construction.improve()
+                    self._complete()
+                better = self._compute_loss() < self.search.loss
+        self._adopt(self._construction if better else known)
+        self.settled &= not better
+        return self._read_point() if better else None
+
+    def complete_near(self, hidden: Mask, share: Floats, noise: Floats | float = 1.0) -> Floats | None:
+        """Return a protected pattern that hides these cells and others of large ``share``, or None.
+
+        ``noise`` multiplies the costs. Witnesses of the present pattern that these cells allow are kept.
+        """
+        known = self._construction
+        self._construction = self._begin_near(hidden, (GUIDING - share) * noise)
+        self._construction.keep_fitting(known.witnesses)
+        found, better = None, False
+        with suppress(StoppedError, SolverError):
+            if self._complete():
+                self._construction.publish_unused()
+                found, better = self._read_point(), self._compute_loss() <= self.search.loss
+        self._adopt(self._construction if better else known)
+        return found
+
+    def _begin_near(self, hidden: Mask, factor: Floats) -> Construction:
+        """Return a construction that begins with hidden cells, and with costs times a factor."""
+        made = Construction(self._moves, self._cost, self._forced, self._run, "another release")
+        made.begin_with(hidden, factor)
+        return made
+
+    def _adopt(self, construction: Construction) -> None:
+        """Make a construction the present one, whose pattern is improved and kept."""
+        self._construction = construction
+        construction.keep = None if self.search.kept is None else self._keep
+
+    def _compute_loss(self) -> float:
+        """Return the loss of the present pattern."""
+        return self._construction.loss + self._constant
+
+    def bound(self, until: float, brief: bool) -> list[CutRow]:
         """Raise the bound of the search by dual ascent and fix variables; return valid rows for the root.
 
-        An ascent that time ended goes on when it is called again.
+        A ``brief`` ascent solves no more and no larger programs than the first pattern took.
         """
-        search, switch = self.search, self.separation.presolved.switch
+        search, switch = self.search, self.presolved.switch
         if self._ascent is None:
             requirements = self.separation.requirements
-            self._ascent = DualAscent(self._neighbourhoods, requirements, self._cost, self._forced)
+            self._ascent = DualAscent(self._attacks, requirements, self._cost, self._forced)
         ascent = self._ascent
         with suppress(StoppedError, SolverError):
-            ascent.ascend(search.run, until)
+            ascent.ascend(search.run, until, self._moves.work if brief else np.inf)
         value = search.model.constant + ascent.bound
         search.raise_bound(value)
         if search.kept is not None and ascent.complete:
@@ -115,7 +185,7 @@ class LargeTable:
 
     def _begin_with(self, point: Floats) -> None:
         """Hide what a point of the model hides, as far as that is allowed."""
-        hidden = point[self.separation.presolved.switch] > 0.5
+        hidden = point[self.presolved.switch] > 0.5
         self._construction.begin_with(hidden & np.isfinite(self._cost))
 
     def _resume(self) -> bool:
@@ -123,7 +193,7 @@ class LargeTable:
         known = None if self.search.kept is None else self.search.kept.remembered
         if known is None or (known.point is None and known.pattern is None):
             return False
-        model, switch = self.search.model, self.separation.presolved.switch
+        model, switch = self.search.model, self.presolved.switch
         hidden, pattern = model.lower.copy(), known.pattern
         if pattern is not None:
             hidden[pattern.hidden] = 1.0
@@ -144,7 +214,7 @@ class LargeTable:
 
     def _describe(self) -> PatternInWork:
         """Return the present pattern and its witnesses in variables of the model."""
-        switch, construction = self.separation.presolved.switch, self._construction
+        switch, construction = self.presolved.switch, self._construction
         witnesses = {k: switch[witness.cells] for k, witness in construction.witnesses.items()}
         return PatternInWork(switch[construction.hidden], witnesses)
 
@@ -161,7 +231,7 @@ class LargeTable:
     def _read_point(self) -> Floats:
         """Return the present pattern as a point of the model."""
         x = self.search.model.lower.copy()
-        x[self.separation.presolved.switch[self._construction.hidden]] = 1.0
+        x[self.presolved.switch[self._construction.hidden]] = 1.0
         return x
 
 

@@ -15,7 +15,7 @@ from scipy.sparse import csc_array
 
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.engine.search.incumbent import ReleaseSearch
-from tacita.engine.search.proposals import Proposals
+from tacita.engine.search.proposals import Patterns
 
 LEAST, MOST = 0.05, 0.35
 """Share of the hidden cells that is published."""
@@ -26,7 +26,7 @@ NOISE = 0.3
 class LocalSearch:
     """Attempts around the incumbent of one search, determined by the run's seed."""
 
-    def __init__(self, search: ReleaseSearch, proposals: Proposals) -> None:
+    def __init__(self, search: ReleaseSearch, proposals: Patterns) -> None:
         self.search, self.proposals = search, proposals
         self._random = np.random.default_rng(search.run.search)
         self._incidence = csc_array(proposals.presolved.incidence)

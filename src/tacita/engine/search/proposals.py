@@ -7,6 +7,7 @@ x_i)``.
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Protocol
 
 import numpy as np
 
@@ -31,6 +32,16 @@ def make_patterns(
     if network is None or np.unique(requirements.attacker).size > 1:
         return PresolvedPatterns(presolved, requirements, run)
     return make_flows(presolved, network, requirements, run)
+
+
+class Patterns(Protocol):
+    """A heuristic that returns protected patterns, as points, near fractional ones."""
+
+    presolved: PresolvedTable
+
+    def __call__(self, x: Floats, thorough: bool = False) -> Floats | None: ...
+
+    def complete_near(self, hidden: Mask, share: Floats, noise: Floats | float = 1.0) -> Floats | None: ...
 
 
 class Proposals:

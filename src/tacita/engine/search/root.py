@@ -43,6 +43,8 @@ BETWEEN = 0.5
 """Share of the relaxation's point in the points between it and the incumbent that are cut off."""
 FIRST_PROPOSAL = 5
 """Round in which a release is first proposed; the next is proposed after twice as many, and so on."""
+FIRST_OF_LARGE = 20
+"""The same in large tables, which have a constructed release and more and cheaper rounds."""
 
 
 class Root:
@@ -71,25 +73,28 @@ class Root:
         self._idle = np.zeros(len(self.rows), dtype=np.int64)
         self.point, self.value, self.reduced = np.zeros(0), -np.inf, np.zeros(0)
 
-    def tighten(self, propose: Propose | None, patient: bool, rounds: int = MOST_ROUNDS) -> None:
+    def tighten(
+        self, propose: Propose | None, patient: bool, rounds: int = MOST_ROUNDS, until: float = np.inf
+    ) -> None:
         """Add cuts until none is found, the search is closed, or (unless ``patient``) progress stalls.
 
-        It also ends after so many rounds, and when a program has no answer; what was found until then remains
-        valid.
+        It also ends after so many rounds or seconds of the run, and when a program has no answer; what was
+        found until then remains valid.
         """
         search = self.search
         try:
-            self._add_cuts(propose, patient, rounds)
+            self._add_cuts(propose, patient, rounds, until)
             if propose is not None and self.point.size and not search.closed and not search.run.over:
                 self._propose(propose, thorough=True)
         except (StoppedError, SolverError):
             return
 
-    def _add_cuts(self, propose: Propose | None, patient: bool, rounds: int) -> None:
+    def _add_cuts(self, propose: Propose | None, patient: bool, rounds: int, until: float) -> None:
         """Solve the relaxation and add cuts, round after round, and propose releases now and then."""
-        search, history, proposal = self.search, list[float](), FIRST_PROPOSAL
+        search, history = self.search, list[float]()
+        proposal = FIRST_PROPOSAL if self.separation.near is None else FIRST_OF_LARGE
         for number in range(1, rounds + 1):
-            if search.run.over or not self._solve():
+            if search.run.over or search.run.seconds > until or not self._solve():
                 return
             search.report_progress("bounding", number)
             if propose is not None and number == proposal:

@@ -20,11 +20,11 @@ import numpy as np
 from tacita.core.errors import StoppedError
 from tacita.core.exact import Floats, Mask
 from tacita.core.run import Run
-from tacita.engine.attack.attacks import Blocking
 from tacita.engine.attack.cuts import Bridge, CutOrigin, Cutter
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import Requirements
 from tacita.engine.attack.separation import Separation
+from tacita.engine.attack.support import Blocking
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.proposals import Proposals
 from tacita.engine.search.root import Root

@@ -7,8 +7,8 @@ The *exact engine* is a master problem and separation:
     3. tree: the variables that are not fixed, with cuts at the nodes       (tree.py, SCIP)
        and, if it takes long, local search around the incumbent             (local_search.py)
 
-In suppression of large tables beyond networks a *construction* comes first, and is all there is in tables
-beyond ``TOO_LARGE``, unless the run asks for a gap that it does not reach. Large models of intervals and of
+In suppression of large tables beyond networks a *construction* comes first, and takes the place of the tree
+in tables beyond ``TOO_LARGE``. Large models of intervals and of
 numbers that add up have constructions of their own (window_construction.py, numbers.py). A third way is the
 *explicit model*: one integer program with a move for every requirement. Small models whose windows only grow
 are solved by it (explicit_program.py); for suppression it is slower, and never chosen by size.
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -38,17 +38,20 @@ from tacita.engine.search.explicit_model import is_exact, solve_explicit_model
 from tacita.engine.search.explicit_program import ExplicitProgram
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.local_search import LocalSearch
-from tacita.engine.search.proposals import Proposals
+from tacita.engine.search.proposals import Patterns, Proposals
 from tacita.engine.search.root import Root
 from tacita.engine.search.sifting import MANY, sift
 from tacita.engine.search.tree import search_tree
 from tacita.solvers.linear_program import Solution
 from tacita.solvers.row_pool import CutRow
 
+if TYPE_CHECKING:
+    from tacita.engine.construction.large_tables import LargeTable
+
 LARGE = 2000
 """Cells of the presolved table from which on a first release is constructed, unless it is a network."""
 TOO_LARGE = 12_000
-"""Cells from which on the relaxation of the whole table takes too long."""
+"""Cells of the presolved table from which on no tree follows a constructed release and its relaxation."""
 FIRST_ROUNDS = 3
 """Rounds of cuts before a constructed release is improved, for a first bound."""
 SHARE = 0.3
@@ -113,12 +116,12 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
         search.enter("construction")
         if _solve_numbers(separation, search, start):
             return search.make_solution()
+    large: LargeTable | None = None
     if is_constructed(presolved, rung):
         search.enter("construction")
-        goes_on = rung == "auto" and len(presolved) < TOO_LARGE
-        rows = _construct(separation, search, start, goes_on)
-        is_enough = not goes_on and (rung == "construction" or not search.run.gap)
-        if search.closed or (is_enough and search.best is not None):
+        goes_on = rung != "construction"
+        large, rows = _construct(separation, search, start, goes_on)
+        if search.closed or (not goes_on and search.best is not None):
             return search.make_solution()
     else:
         _offer_protected(separation, search, start)
@@ -127,8 +130,9 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
         return search.make_solution()
     if rung == "explicit" and _solve_explicitly(separation, search):
         return search.make_solution()
-    search.enter("exact engine")
-    if is_suppression and int((search.upper > search.lower).sum()) > MANY:
+    is_too_large = large is not None and len(presolved) >= TOO_LARGE
+    search.enter("relaxation" if is_too_large else "exact engine")
+    if is_suppression and large is None and int((search.upper > search.lower).sum()) > MANY:
         sift(separation, search)
         presolved = PresolvedTable.of(replace(model, upper=search.upper))
         if _find_unmeetable(presolved, search).size:
@@ -137,13 +141,17 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
         if search.closed:
             return search.make_solution()
         separation = _make_separation(presolved, search)
-    propose = Proposals(separation, search) if is_suppression else None
+    propose: Patterns | None = large or (Proposals(separation, search) if is_suppression else None)
     root = Root(search, separation, rows=rows)
     has_integers = bool(model.integer.any())
-    root.tighten(propose, patient=not has_integers)
+    # A release that passes still improve much needs time for that.
+    half = np.inf if large is None or large.settled else search.run.seconds + search.run.remaining / 2.0
+    root.tighten(propose, patient=not has_integers, until=half)
     if not has_integers:
         return _finish_linear(search, separation, root)
-    if not search.closed and not search.run.over:
+    if large is not None and not large.settled and not search.closed:
+        large.improve(np.inf)
+    if not search.closed and not search.run.over and not is_too_large:
         improve = None if propose is None else LocalSearch(search, propose)
         search_tree(search, separation, root, propose, improve)
     return search.make_solution()
@@ -211,8 +219,9 @@ def _solve_explicitly(separation: Separation, search: ReleaseSearch) -> bool:
 
 def _construct(
     separation: Separation, search: ReleaseSearch, start: Floats | None, goes_on: bool
-) -> list[CutRow]:
-    """Offer constructed patterns of a large table to the search and raise its bound; return valid rows.
+) -> tuple[LargeTable | None, list[CutRow]]:
+    """Offer constructed patterns of a large table to the search and raise its bound; return their maker, if
+    there is one, and valid rows.
 
     If the search ``goes_on`` after that, most of the time is left for it.
     """
@@ -231,20 +240,20 @@ def _construct(
         LargeTable(checked, patient).construct(start)
         if patient.best is not None:
             search.offer(patient.best)
-        return []
+        return None, []
     _resume(separation, search)
     if not constructed:
-        return []
-    share = SHARE * run.remaining
+        return None, []
+    until = run.seconds + SHARE * run.remaining
+    is_too_large = len(separation.presolved) >= TOO_LARGE
     known = None if search.kept is None else search.kept.remembered
-    # Beyond the relaxation only the bound counts, which the search remembers.
-    ascended = known is not None and known.ascended and not goes_on
-    rows = [] if ascended else large.bound(run.seconds + share)
-    large.improve(run.seconds + share if goes_on else np.inf)
-    if run.gap and not goes_on and not search.closed:
-        # Time ended the ascent early, so that a release was improved before it was complete.
-        rows = large.bound(np.inf)
-    return rows
+    # Where a relaxation follows soon, an ascent that takes longer than the first release does not pay.
+    brief = goes_on and not is_too_large
+    # A checkpoint remembers the bound of an ascent, which takes long there, and not its rows.
+    ascended = known is not None and known.ascended and is_too_large
+    rows = [] if ascended else large.bound(until, brief)
+    large.improve(until if goes_on else np.inf)
+    return large, rows
 
 
 def _solve_growing(
