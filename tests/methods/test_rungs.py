@@ -101,7 +101,7 @@ def test_a_start_that_protects_a_large_table_is_accepted(
     found = protect(problem, "auto", Run(time_limit=limit), everything)
     assert found is not None
     assert found.outcome is not None
-    assert found.outcome.search == "construction" + ("" if limit == 0.0 else ", then relaxation")
+    assert found.outcome.search == "construction"
     assert found.outcome.loss <= problem.cost.sum()
 
 
@@ -136,6 +136,18 @@ def test_a_construction_comes_before_the_engine_in_large_tables(monkeypatch: pyt
     found = [protect(problem, rung) for rung in ("auto", "exact")]
     searches = [release.outcome.search for release in found if release is not None and release.outcome]
     assert searches == ["construction, then exact engine", "exact engine"]
+
+
+def test_a_relaxation_without_tree_follows_in_very_large_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "LARGE", 10)
+    monkeypatch.setattr(engine, "MOST_IN_TREE", 20)
+    monkeypatch.setattr(engine, "FIRST_ROUNDS", 0)
+    problem = generate.problem((4, 4, 3), "logn", sensitive=4)
+    found = protect(problem, "auto")
+    assert found is not None
+    assert found.outcome is not None
+    assert found.outcome.search == "construction, then relaxation"
+    assert audit(problem, found).safe
 
 
 def test_an_explicit_model_of_a_large_table_is_refused_with_a_remedy() -> None:

@@ -78,6 +78,7 @@ LANES = ((separation, "FEW", 0),)
 EARLY_TREE = ((root, "PATIENCE", 0), (root, "PROGRESS", 1e9))
 CONSTRUCTED = ((solving, "LARGE", 0), (solving, "find_network", lambda presolved: None))
 ALONE = (*CONSTRUCTED, (solving, "TOO_LARGE", 0))
+RELAXED = (*CONSTRUCTED, (solving, "MOST_IN_TREE", 0), (root, "FIRST_OF_LARGE", 1))
 AROUND = (*EARLY_TREE, (tree, "NEAR", -(10**6)))
 
 PATHS = {
@@ -91,6 +92,9 @@ PATHS = {
     "lanes": Path(LANES + LAZY, TABLE_KINDS, (separation.Separation, "_find_blocked")),
     "construction": Path(CONSTRUCTED, TABLE_KINDS, (Construction, "build")),
     "construction, insiders when they fail": Path(CONSTRUCTED + LAZY, TABLE_KINDS, (LargeTable, "_complete")),
+    "patterns near the relaxation's points": Path(
+        ((root, "FIRST_OF_LARGE", 1), *CONSTRUCTED), TABLE_KINDS, (LargeTable, "__call__")
+    ),
     "early tree": Path(EARLY_TREE, TABLE_KINDS, (scip, "branch_and_cut")),
     "small tree first": Path(AROUND, TABLE_KINDS, (scip, "branch_and_cut")),
 }
@@ -130,12 +134,15 @@ def test_every_path_leads_to_the_least_loss(path: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("lazy", [(), LAZY], ids=["all listed", "insiders when they fail"])
+@pytest.mark.parametrize("large", [ALONE, RELAXED], ids=["alone", "relaxed"])
 @SOME
 @given(seed=SEEDS)
-def test_construction_alone_protects_and_bounds_the_least_loss(lazy: Moved, seed: int) -> None:
+def test_a_construction_without_tree_protects_and_bounds_the_least_loss(
+    large: Moved, lazy: Moved, seed: int
+) -> None:
     problem = problem_of(seed, TABLE_KINDS)
     expected = least_loss(solve_explicit_model, Suppression().model(problem))
-    with moved_by(ALONE + lazy):
+    with moved_by(large + lazy):
         try:
             found = solve_model(Suppression().model(problem))
         except InfeasibleError:

@@ -68,6 +68,8 @@ class Separation:
         self._pool: list[CutRow] = []
         self._witnesses = WitnessStore(presolved)
         self._failures = np.zeros(len(requirements), dtype=np.int64)
+        self._inconclusive = np.zeros(len(requirements), dtype=np.int64)
+        """How many of the sizes of near attacks, from the smallest on, left a requirement undecided."""
         self.insiders = UnlistedInsiders(presolved, requirements, run)
         # Coefficients of binaries are reduced to the level; other windows count in full.
         self._most = 1.0 if presolved.only_switches else WIDE
@@ -126,9 +128,10 @@ class Separation:
         rows = self._cut(lanes, which[~movable[which]], x)
         which = which[movable[which]]
         stated = (self.requirements.sign != SLIDING) & (attacks.shares > TOLERANCE)
-        for size in self.near.sizes:
+        for step, size in enumerate(self.near.sizes):
             decided = np.zeros(len(self.requirements), dtype=bool)
-            for k in which[stated[which]].tolist():
+            # What so many cells left undecided before, they probably leave undecided again.
+            for k in which[stated[which] & (self._inconclusive[which] <= step)].tolist():
                 if self.run.over or len(rows) >= enough:
                     break
                 found = self.near.attack_at(attacks, k, size)
@@ -143,6 +146,8 @@ class Separation:
                     self._failures[k] += 1
                     rows.append(row)
                     decided[k] = True
+                else:
+                    self._inconclusive[k] = step + 1
             which = which[~decided[which]]
         return rows, which
 
@@ -193,6 +198,7 @@ class Separation:
         """Add requirements of insiders to the list that candidates are checked against first."""
         self.requirements = Requirements.join([self.requirements, requirements])
         self._failures = np.concatenate([self._failures, np.ones(len(requirements), dtype=np.int64)])
+        self._inconclusive = np.concatenate([self._inconclusive, np.zeros(len(requirements), dtype=np.int64)])
 
     def _find_failed(self, x: Floats, enough: int | None) -> list[BlockedRequirement]:
         """Return listed requirements that a candidate fails, or, where it fails none, those of insiders."""

@@ -60,7 +60,6 @@ class Lifting:
         self._rows = presolved.rows
         self._wave, self._peeled_by = np.full((2, len(presolved)), NOWHERE)
         self._waves = 0
-        self._c = np.zeros(len(presolved))
 
     def add_wave(self, cells: Cells, equations: Cells) -> None:
         """Note that the next wave peels cells, each by an equation without open cells of later waves."""
@@ -75,35 +74,31 @@ class Lifting:
         """
         used = np.abs(duals) > SHARP
         equations, values = rows[used].tolist(), duals[used].tolist()
-        touched = [np.array([p])]
-        self._c[p] += direction
-        for equation, value in zip(equations, values, strict=True):
-            touched.append(self._add(equation, value))
+        c = np.zeros(self._wave.size)
+        c[p] = direction
+        touched = [np.array([p]), *(self._add(c, *each) for each in zip(equations, values, strict=True))]
         waiting = self._list_peeled(np.unique(np.concatenate(touched)))
         heapify(waiting)
         while waiting:
             _, cell = heappop(waiting)
-            if abs(wrong := float(self._c[cell])) > SHARP:
+            if abs(wrong := float(c[cell])) > SHARP:
                 equation = int(self._peeled_by[cell])
                 value = -wrong / self._read_entry(equation, cell)
-                cells = self._add(equation, value)
-                for place in self._list_peeled(cells):
+                touched.append(self._add(c, equation, value))
+                for place in self._list_peeled(touched[-1]):
                     heappush(waiting, place)
-                touched.append(cells)
                 equations.append(equation)
                 values.append(value)
-            self._c[cell] = 0.0
-        cells = np.unique(np.concatenate(touched)).astype(np.int64)
-        c = self._c[cells]
-        self._c[cells] = 0.0
-        keep = np.abs(c) > SHARP
-        return Blocking(direction, cells[keep], c[keep], np.array(equations, np.int64), np.array(values))
+            c[cell] = 0.0
+        cells = np.unique(np.concatenate(touched))
+        cells = cells[np.abs(c[cells]) > SHARP]
+        return Blocking(direction, cells, c[cells], np.array(equations, np.int64), np.array(values))
 
-    def _add(self, equation: int, value: float) -> Cells:
-        """Add a multiple of an equation to the coefficients of the inequality; return its cells."""
+    def _add(self, c: Floats, equation: int, value: float) -> Cells:
+        """Add a multiple of an equation to the coefficients ``c`` of an inequality; return its cells."""
         span = slice(self._rows.indptr[equation], self._rows.indptr[equation + 1])
         cells = self._rows.indices[span].astype(np.int64)
-        self._c[cells] += value * self._rows.data[span]
+        c[cells] += value * self._rows.data[span]
         return cells
 
     def _read_entry(self, equation: int, cell: int) -> float:

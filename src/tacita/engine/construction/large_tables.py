@@ -21,7 +21,6 @@ from tacita.engine.construction.near_attacks import NearAttacks
 from tacita.engine.construction.neighbourhood import Neighbourhoods
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.solvers.network import Network
-from tacita.solvers.row_pool import CutRow
 
 WORTHWHILE = 1e-3
 """Share of its loss that a pass over all hidden cells must save for another one to follow."""
@@ -151,26 +150,20 @@ class LargeTable:
         """Return the loss of the present pattern."""
         return self._construction.loss + self._constant
 
-    def bound(self, until: float, brief: bool) -> list[CutRow]:
-        """Raise the bound of the search by dual ascent and fix variables; return valid rows for the root.
+    def bound(self, until: float) -> None:
+        """Raise the bound of the search by dual ascent.
 
-        A ``brief`` ascent solves no more and no larger programs than the first pattern took.
+        An ascent that time ended goes on when it is called again.
         """
-        search, switch = self.search, self.presolved.switch
+        search = self.search
         if self._ascent is None:
             requirements = self.separation.requirements
             self._ascent = DualAscent(self._attacks, requirements, self._cost, self._forced)
-        ascent = self._ascent
         with suppress(StoppedError, SolverError):
-            ascent.ascend(search.run, until, self._moves.work if brief else np.inf)
-        value = search.model.constant + ascent.bound
-        search.raise_bound(value)
-        if search.kept is not None and ascent.complete:
+            self._ascent.ascend(search.run, until)
+        search.raise_bound(search.model.constant + self._ascent.bound)
+        if search.kept is not None and self._ascent.complete:
             search.kept.mark_ascended()
-        reduced = np.zeros(search.model.size)
-        reduced[switch] = np.where(np.isfinite(ascent.left), ascent.left, 0.0)
-        search.fix_by_reduced_cost(value, reduced)
-        return ascent.rows
 
     def _complete(self) -> bool:
         """Meet all requirements, also those of insiders who turn out to see through the pattern."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.core.exact import Floats, Mask
-from tacita.engine.attack.attacks import Attacks, NearAttack
+from tacita.engine.attack.attacks import FRAGILE, TOLERANCE, Attacks, NearAttack
 from tacita.engine.attack.requirements import Requirements
 from tacita.engine.attack.routing import CARRIED, RoutedMove
 from tacita.engine.attack.support import Lifting, Support
@@ -22,19 +22,20 @@ from tacita.solvers.highs import SmallPrograms
 
 NEAR = (100, 600, 4000)
 """Open cells near a target over which the attacker's program is stated, until it is decided."""
+DOMINANT = 1e5
+"""Cost of a level that a target does not move, in those of other cells."""
 NEAR_AT = (100, 600)
 """Cells of a support near a target, alike."""
 
 
 class NearAttacks:
-    """Attackers' programs over neighbourhoods of one presolved table; ``work`` counts their cells."""
+    """Attackers' programs over neighbourhoods of one presolved table."""
 
     sizes = NEAR_AT
 
     def __init__(self, neighbourhoods: Neighbourhoods) -> None:
         self._neighbourhoods, self.presolved = neighbourhoods, neighbourhoods.presolved
         self._programs = SmallPrograms()
-        self.work = 0
         self._nothing = np.zeros(len(self.presolved))
         self._lifting = Lifting(self.presolved)
 
@@ -66,7 +67,6 @@ class NearAttacks:
         if stated is None:
             return None
         cells, n = stated.cells, stated.cells.size
-        self.work += n
         room = (side[cells] for side in self.presolved.find_room(int(requirements.attacker[k])))
         level = float(requirements.level[k])
         upper = np.concatenate([side / level for side in room])
@@ -79,8 +79,15 @@ class NearAttacks:
         point = self._programs.solve(cost, (np.zeros(2 * n), upper), columns, stated.rows.size)
         if point is None:
             return None
+        reached = float(point[at])
+        if share is not None and reached >= length - TOLERANCE:
+            lasting = np.tile(1.0 + FRAGILE * (1.0 - share[cells]), 2)
+            lasting[at] = -DOMINANT
+            again = self._programs.solve_again(lasting)
+            if again is not None and again[at] >= length - TOLERANCE:
+                point = again
         change = point[:n] - point[n:]
         used = np.abs(change) > CARRIED
         lift = self._lifting.lift if support is None else support.lift_duals
         limit = lift(target, direction, stated.rows, self._programs.read_duals())
-        return NearAttack(float(point[at]), RoutedMove(cells[used], change[used]), limit)
+        return NearAttack(reached, RoutedMove(cells[used], change[used]), limit)

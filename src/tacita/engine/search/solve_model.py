@@ -7,8 +7,8 @@ The *exact engine* is a master problem and separation:
     3. tree: the variables that are not fixed, with cuts at the nodes       (tree.py, SCIP)
        and, if it takes long, local search around the incumbent             (local_search.py)
 
-In suppression of large tables beyond networks a *construction* comes first, and takes the place of the tree
-in tables beyond ``TOO_LARGE``. Large models of intervals and of
+In suppression of large tables beyond networks a *construction* comes first. It takes the place of the tree
+beyond ``MOST_IN_TREE`` cells, and of the relaxation beyond ``TOO_LARGE``. Large models of intervals and of
 numbers that add up have constructions of their own (window_construction.py, numbers.py). A third way is the
 *explicit model*: one integer program with a move for every requirement. Small models whose windows only grow
 are solved by it (explicit_program.py); for suppression it is slower, and never chosen by size.
@@ -43,16 +43,17 @@ from tacita.engine.search.root import Root
 from tacita.engine.search.sifting import MANY, sift
 from tacita.engine.search.tree import search_tree
 from tacita.solvers.linear_program import Solution
-from tacita.solvers.row_pool import CutRow
 
 if TYPE_CHECKING:
     from tacita.engine.construction.large_tables import LargeTable
 
 LARGE = 2000
 """Cells of the presolved table from which on a first release is constructed, unless it is a network."""
-TOO_LARGE = 12_000
+MOST_IN_TREE = 12_000
 """Cells of the presolved table from which on no tree follows a constructed release and its relaxation."""
-FIRST_ROUNDS = 3
+TOO_LARGE = 100_000
+"""Cells from which on the relaxation of the whole table takes too long, and an ascent gives the bound."""
+FIRST_ROUNDS = 5
 """Rounds of cuts before a constructed release is improved, for a first bound."""
 SHARE = 0.3
 """Share of the time for improving a constructed release before the relaxation begins."""
@@ -99,7 +100,7 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
     presolved = PresolvedTable.of(model)
     _fix_immovable(presolved, search)
     separation = _make_separation(presolved, search)
-    is_suppression, rows = _is_suppression(presolved), list[CutRow]()
+    is_suppression = _is_suppression(presolved)
     growing = None if is_suppression or rung == "exact" else GrowingWindows.of(presolved)
     if growing is not None and start is None:
         explicit = ExplicitProgram(growing, search)
@@ -116,13 +117,15 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
         search.enter("construction")
         if _solve_numbers(separation, search, start):
             return search.make_solution()
-    large: LargeTable | None = None
+    large, root = None, None
     if is_constructed(presolved, rung):
         search.enter("construction")
-        goes_on = rung != "construction"
-        large, rows = _construct(separation, search, start, goes_on)
-        if search.closed or (not goes_on and search.best is not None):
-            return search.make_solution()
+        large = _construct(separation, search, start)
+        if large is not None:
+            is_last = rung == "construction" or len(presolved) >= TOO_LARGE
+            root = _improve_constructed(large, None if is_last else Root(search, separation))
+            if is_last or search.closed:
+                return search.make_solution()
     else:
         _offer_protected(separation, search, start)
         _resume(separation, search)
@@ -130,8 +133,8 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
         return search.make_solution()
     if rung == "explicit" and _solve_explicitly(separation, search):
         return search.make_solution()
-    is_too_large = large is not None and len(presolved) >= TOO_LARGE
-    search.enter("relaxation" if is_too_large else "exact engine")
+    has_tree = large is None or len(presolved) < MOST_IN_TREE
+    search.enter("exact engine" if has_tree else "relaxation")
     if is_suppression and large is None and int((search.upper > search.lower).sum()) > MANY:
         sift(separation, search)
         presolved = PresolvedTable.of(replace(model, upper=search.upper))
@@ -142,7 +145,7 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
             return search.make_solution()
         separation = _make_separation(presolved, search)
     propose: Patterns | None = large or (Proposals(separation, search) if is_suppression else None)
-    root = Root(search, separation, rows=rows)
+    root = root or Root(search, separation)
     has_integers = bool(model.integer.any())
     # A release that passes still improve much needs time for that.
     half = np.inf if large is None or large.settled else search.run.seconds + search.run.remaining / 2.0
@@ -151,7 +154,7 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
         return _finish_linear(search, separation, root)
     if large is not None and not large.settled and not search.closed:
         large.improve(np.inf)
-    if not search.closed and not search.run.over and not is_too_large:
+    if not search.closed and not search.run.over and has_tree:
         improve = None if propose is None else LocalSearch(search, propose)
         search_tree(search, separation, root, propose, improve)
     return search.make_solution()
@@ -217,18 +220,12 @@ def _solve_explicitly(separation: Separation, search: ReleaseSearch) -> bool:
     return search.closed or search.run.over
 
 
-def _construct(
-    separation: Separation, search: ReleaseSearch, start: Floats | None, goes_on: bool
-) -> tuple[LargeTable | None, list[CutRow]]:
-    """Offer constructed patterns of a large table to the search and raise its bound; return their maker, if
-    there is one, and valid rows.
-
-    If the search ``goes_on`` after that, most of the time is left for it.
-    """
+def _construct(separation: Separation, search: ReleaseSearch, start: Floats | None) -> LargeTable | None:
+    """Offer a constructed pattern of a large table to the search; return its maker, or None without one."""
     # Its kernels load the compiler.
     from tacita.engine.construction.large_tables import LargeTable
 
-    large, run = LargeTable(separation, search), search.run
+    large = LargeTable(separation, search)
     try:
         constructed = large.construct(start)
     except StoppedError:
@@ -240,20 +237,29 @@ def _construct(
         LargeTable(checked, patient).construct(start)
         if patient.best is not None:
             search.offer(patient.best)
-        return None, []
+        return None
     _resume(separation, search)
-    if not constructed:
-        return None, []
+    return large if constructed else None
+
+
+def _improve_constructed(large: LargeTable, root: Root | None) -> Root | None:
+    """Raise the bound of the search and improve a constructed pattern: until passes save little, or, if the
+    search goes on with a relaxation, while there is much time; return the relaxation.
+    """
+    search, run = large.search, large.search.run
     until = run.seconds + SHARE * run.remaining
-    is_too_large = len(separation.presolved) >= TOO_LARGE
+    if root is not None:
+        root.tighten(None, patient=False, rounds=FIRST_ROUNDS, until=until)
+        large.improve(until)
+        return root
     known = None if search.kept is None else search.kept.remembered
-    # Where a relaxation follows soon, an ascent that takes longer than the first release does not pay.
-    brief = goes_on and not is_too_large
-    # A checkpoint remembers the bound of an ascent, which takes long there, and not its rows.
-    ascended = known is not None and known.ascended and is_too_large
-    rows = [] if ascended else large.bound(until, brief)
-    large.improve(until if goes_on else np.inf)
-    return large, rows
+    if known is None or not known.ascended:
+        large.bound(until)
+    large.improve(np.inf)
+    if run.gap and not search.closed:
+        # Time ended the ascent early, so that a release was improved before it was complete.
+        large.bound(np.inf)
+    return None
 
 
 def _solve_growing(
