@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -124,6 +124,8 @@ def problem_of(seed: int, kinds: tuple[str, ...]) -> Problem:
 
 @paths
 @SOME
+# An insider rules out what the outsider's witnesses show once they share their cells.
+@example(seed=313)
 @given(seed=SEEDS)
 def test_every_path_leads_to_the_least_loss(path: Path, seed: int) -> None:
     problem = problem_of(seed, path.kinds)

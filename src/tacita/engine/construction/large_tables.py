@@ -91,6 +91,8 @@ class LargeTable:
         worthwhile = 0.0 if run.gap else WORTHWHILE
         with suppress(StoppedError, SolverError):
             self._construction.renew()
+            if not self._complete():
+                return
             self._offer()
             while not run.over and run.seconds < until and not search.closed:
                 saved = self._construction.improve(until, search.bound - self._constant)
@@ -113,8 +115,7 @@ class LargeTable:
                 self._construction.renew()
                 if self._compute_loss() < PROMISING * self.search.loss:
                     self._construction.improve()
-                    self._complete()
-                better = self._compute_loss() < self.search.loss
+                better = self._complete() and self._compute_loss() < self.search.loss
         self._adopt(self._construction if better else known)
         self.settled &= not better
         return self._read_point() if better else None
