@@ -40,6 +40,7 @@ TELL_EVERY = 0.5
 SEARCHES_WITHIN = ("mip_heuristic_run_rens", "mip_heuristic_run_rins", "mip_heuristic_run_root_reduced_cost")
 """Heuristics that HiGHS runs as programs of their own, during which it calls nothing back."""
 
+Columns = tuple[NDArray[np.int32], NDArray[np.int32], Floats]
 Tell = Callable[[float | None, float], None]
 """Takes the loss of the best point so far (None before the first) and the bound."""
 
@@ -276,8 +277,9 @@ class SmallPrograms:
     def __init__(self) -> None:
         import highspy
 
-        self._lp, self._by_columns = highspy.HighsLp, highspy.MatrixFormat.kColwise
-        self._integer, self._optimal = highspy.HighsVarType.kInteger, highspy.HighsModelStatus.kOptimal
+        kinds, self._optimal = highspy.HighsVarType, highspy.HighsModelStatus.kOptimal
+        self._continuous, self._integer = int(kinds.kContinuous), int(kinds.kInteger)
+        self._form = int(highspy.MatrixFormat.kColwise), int(highspy.ObjSense.kMinimize)
         self._highs = highspy.Highs()
         for option, value in (("output_flag", False), ("threads", 1), ("solver", "simplex")):
             self._highs.setOptionValue(option, value)
@@ -285,29 +287,17 @@ class SmallPrograms:
             self._highs.setOptionValue(option, number)
 
     def solve(
-        self,
-        cost: Floats,
-        bounds: tuple[Floats, Floats],
-        columns: tuple[NDArray[np.int32], NDArray[np.int32], Floats],
-        rows: int,
-        integer: bool = False,
+        self, cost: Floats, bounds: tuple[Floats, Floats], columns: Columns, rows: int, integer: bool = False
     ) -> Floats | None:
         """Return HiGHS's optimal point of a program given by columns (starts, rows, entries), or None; if
         ``integer`` a point in integers by a dive, the optimal one only where that fails.
         """
-        program, zero = self._lp(), np.zeros(rows)
-        program.num_col_, program.num_row_ = cost.size, rows
-        program.col_cost_, (program.col_lower_, program.col_upper_) = cost, bounds
-        program.row_lower_, program.row_upper_ = zero, zero
-        matrix = program.a_matrix_
-        matrix.format_, (matrix.start_, matrix.index_, matrix.value_) = self._by_columns, columns
-        self._highs.passModel(program)
+        self._load(cost, bounds, columns, rows, self._continuous)
         point = self._run()
         if integer and point is not None:
             point = dive(point, cost, bounds, self._solve_within)
             if point is None:
-                program.integrality_ = [self._integer] * cost.size
-                self._highs.passModel(program)
+                self._load(cost, bounds, columns, rows, self._integer)
                 point = self._run(presolve="on")
         return point
 
@@ -319,6 +309,16 @@ class SmallPrograms:
     def read_duals(self) -> Floats:
         """Return the dual values of the rows of HiGHS's last program."""
         return np.array(self._highs.getSolution().row_dual)
+
+    def _load(
+        self, cost: Floats, bounds: tuple[Floats, Floats], columns: Columns, rows: int, kind: int
+    ) -> None:
+        # Arrays, not a program that holds them: their copies would take longer than many a solve.
+        (lower, upper), (starts, row, entry), (form, sense) = bounds, columns, self._form
+        size, zero, kinds = cost.size, np.zeros(rows), np.full(cost.size, kind, dtype=np.int32)
+        self._highs.passModel(
+            size, rows, row.size, form, sense, 0.0, cost, lower, upper, zero, zero, starts, row, entry, kinds
+        )
 
     def _solve_within(self, column: int, lower: float, upper: float) -> Floats | None:
         self._highs.changeColBounds(column, lower, upper)
