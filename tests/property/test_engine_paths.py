@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -153,6 +153,23 @@ def test_a_construction_without_tree_protects_and_bounds_the_least_loss(
     assert found.bound <= expected * (1 + 1e-9) + 1e-6
     assert found.loss >= expected * (1 - 1e-9) - 1e-6
     assert_safe(problem, found.x)
+
+
+@pytest.mark.parametrize("large", [CONSTRUCTED, ALONE, RELAXED], ids=["with tree", "alone", "relaxed"])
+@SOME
+@given(seed=SEEDS)
+def test_a_run_that_is_stopped_anywhere_keeps_a_safe_pattern(large: Moved, seed: int) -> None:
+    problem, offered = problem_of(seed, TABLE_KINDS), list[np.ndarray]()
+    offer = ReleaseSearch.offer
+
+    def note(search: ReleaseSearch, x: np.ndarray) -> bool:
+        offered.append(x[: len(problem.table)].copy())
+        return offer(search, x)
+
+    with moved_by((*large, *LAZY, (ReleaseSearch, "offer", note))), suppress(InfeasibleError):
+        solve_model(Suppression().model(problem))
+    for x in offered:
+        assert_safe(problem, x)
 
 
 @SOME

@@ -77,7 +77,6 @@ class LargeTable:
         if not self._complete():
             return False
         self._first_seconds = self.search.run.seconds - began
-        self._construction.publish_unused()
         found = self._offer()
         self.search.report_progress("first release", 1, 1)
         return found
@@ -131,7 +130,6 @@ class LargeTable:
         found, better = None, False
         with suppress(StoppedError, SolverError):
             if self._complete():
-                self._construction.publish_unused()
                 found, better = self._read_point(), self._compute_loss() <= self.search.loss
         self._adopt(self._construction if better else known)
         return found
@@ -167,10 +165,14 @@ class LargeTable:
             search.kept.mark_ascended()
 
     def _complete(self) -> bool:
-        """Meet all requirements, also those of insiders who turn out to see through the pattern."""
+        """Meet all requirements, also those of insiders who turn out to see through the pattern, without
+        cells that none uses; return whether that is done.
+        """
         while True:
             if not self._construction.build():
                 return False
+            # Insiders are asked about what is offered: no cell is published after that.
+            self._construction.publish_unused()
             unproven = self._insiders.find_unproven(self._construction.requirements, self._search_for)
             if unproven is None:
                 return True
