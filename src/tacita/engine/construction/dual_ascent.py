@@ -21,6 +21,7 @@ from tacita.engine.attack.attacks import TOLERANCE
 from tacita.engine.attack.requirements import SLIDING, Requirements
 from tacita.engine.attack.support import SHARP
 from tacita.engine.construction.near_attacks import NEAR, NearAttacks
+from tacita.solvers.row_pool import CutRow
 
 SLIGHT = 1e-4
 """Share of its level up to which a requirement that is not met gives no inequality: it would be inexact."""
@@ -31,8 +32,8 @@ REPORT_EVERY = 100
 class DualAscent:
     """The ascent over one presolved table.
 
-    ``left`` is what is left of the costs, and ``bound`` the sum so far. It is ``complete`` when no time limit
-    cut it short.
+    ``left`` is what is left of the costs, ``bound`` the sum so far, and ``rows`` the inequalities, in
+    variables of the model. It is ``complete`` when no limit cut it short.
     """
 
     def __init__(self, attacks: NearAttacks, requirements: Requirements, cost: Floats, forced: Mask) -> None:
@@ -40,14 +41,17 @@ class DualAscent:
         self.presolved = presolved = attacks.presolved
         self.left = np.where(forced, 0.0, cost)
         self.bound = 0.0
+        self.rows: list[CutRow] = []
         self.complete = False
         self._open = self.left <= 0.0
         self._at = presolved.position[requirements.cell]
         self._met = 0
         """Requirements, from the smallest level on, that need not be looked at again."""
 
-    def ascend(self, run: Run, until: float = np.inf) -> None:
-        """Raise the bound until open cells meet all requirements that can be stated, or the time is over."""
+    def ascend(self, run: Run, until: float = np.inf, most: float = np.inf) -> None:
+        """Raise the bound until open cells meet all requirements that can be stated, the time is over, or
+        programs over ``most`` cells in all are solved.
+        """
         counts = (self.requirements.sign != SLIDING) & ~self.requirements.conditional
         always = np.flatnonzero(counts & (self._at >= 0))
         order = always[np.argsort(self.requirements.level[always], kind="stable")].tolist()
@@ -58,19 +62,25 @@ class DualAscent:
                 return
             if done % REPORT_EVERY == 0 or run.silent:
                 run.report("bounding", done, len(order))
-            self._ascend_for(k)
+            if not self._ascend_for(k, most):
+                return
             self._met = done + 1
         self.complete = True
 
-    def _ascend_for(self, k: int) -> None:
-        """Raise the bound until open cells meet requirement ``k``, or no inequality raises it."""
+    def _ascend_for(self, k: int, most: float) -> bool:
+        """Raise the bound until open cells meet requirement ``k``, or no inequality raises it; return False
+        if programs over ``most`` cells are solved before.
+        """
         sizes = iter(NEAR)
         while (size := next(sizes, None)) is not None:
+            if self._attacks.work > most:
+                return False
             found = self._attacks.attack(self.requirements, k, self._open, size)
             if found is None or found.reached >= 1.0 - TOLERANCE:
-                return
+                return True
             if self._raise_by(k, found.limit.cells, found.limit.c, found.reached):
                 sizes = iter(NEAR)
+        return True
 
     def _raise_by(self, k: int, cells: Cells, c: Floats, reached: float) -> bool:
         """Raise the bound by the inequality with these coefficients; return whether it rose."""
@@ -91,6 +101,7 @@ class DualAscent:
         rise = float((self.left[cells] / a).min())
         self.left[cells] -= rise * a
         self.bound += rise
+        self.rows.append(CutRow(self.presolved.switch[cells], a, 1.0))
         closed = self.left[cells] <= SHARP * max(rise, 1.0)
         self.left[cells[closed]] = 0.0
         self._open[cells[closed]] = True

@@ -21,9 +21,12 @@ from tacita.engine.construction.near_attacks import NearAttacks
 from tacita.engine.construction.neighbourhood import Neighbourhoods
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.solvers.network import Network
+from tacita.solvers.row_pool import CutRow
 
 WORTHWHILE = 1e-3
 """Share of its loss that a pass over all hidden cells must save for another one to follow."""
+BRIEF = 4.0
+"""Work of a brief ascent, in parts of that of the first pattern."""
 HALF = 0.5
 """Share of a cell that a point of the relaxation must hide for a pattern near it to hide it at once."""
 GUIDING = 1.001
@@ -149,20 +152,25 @@ class LargeTable:
         """Return the loss of the present pattern."""
         return self._construction.loss + self._constant
 
-    def bound(self, until: float) -> None:
-        """Raise the bound of the search by dual ascent.
+    def bound(self, until: float, brief: bool = False) -> list[CutRow]:
+        """Raise the bound of the search by dual ascent; return valid rows for a relaxation.
 
-        An ascent that time ended goes on when it is called again.
+        An ascent that time ended goes on when it is called again. A ``brief`` one ends where it has solved
+        programs over ``BRIEF`` times as many cells as the first pattern took, and is left out where there are
+        insiders: a relaxation soon does better.
         """
         search = self.search
+        if brief and self._insiders:
+            return []
         if self._ascent is None:
             requirements = self.separation.requirements
             self._ascent = DualAscent(self._attacks, requirements, self._cost, self._forced)
         with suppress(StoppedError, SolverError):
-            self._ascent.ascend(search.run, until)
+            self._ascent.ascend(search.run, until, BRIEF * self._moves.work if brief else np.inf)
         search.raise_bound(search.model.constant + self._ascent.bound)
         if search.kept is not None and self._ascent.complete:
             search.kept.mark_ascended()
+        return self._ascent.rows
 
     def _complete(self) -> bool:
         """Meet all requirements, also those of insiders who turn out to see through the pattern, without

@@ -45,7 +45,8 @@ TRIES = 2
 class LocalMoves:
     """The cheapest moves found for the requirements of one presolved table.
 
-    ``integer``: cells move by multiples of ``unit``, as in tables of counts beyond networks.
+    ``integer``: cells move by multiples of ``unit``, as in tables of counts beyond networks. ``work`` counts
+    the cells of all programs.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class LocalMoves:
         self._unit = float(presolved.model.problem.table.unit) if integer else 0.0
         self._tries = _extend(tries, len(presolved))
         self._programs = SmallPrograms()
+        self.work = 0
 
     def find(self, k: int, hidden: Mask, marginal_cost: Floats, near: int | None = None) -> Witness | None:
         """Return the cheapest witness found of requirement ``k``, or None without one.
@@ -139,6 +141,7 @@ class LocalMoves:
         program = near.state(self.requirements, k, direction, length, marginal_cost, found, room=room)
         if program is None:
             return None
+        self.work += program.cells.size
         columns = (program.starts, program.row, program.entry)
         point = self._programs.solve(program.cost, (program.lower, program.upper), columns, program.rows.size)
         if point is None:

@@ -29,13 +29,14 @@ NEAR_AT = (100, 600)
 
 
 class NearAttacks:
-    """Attackers' programs over neighbourhoods of one presolved table."""
+    """Attackers' programs over neighbourhoods of one presolved table; ``work`` counts their cells."""
 
     sizes = NEAR_AT
 
     def __init__(self, neighbourhoods: Neighbourhoods) -> None:
         self._neighbourhoods, self.presolved = neighbourhoods, neighbourhoods.presolved
         self._programs = SmallPrograms()
+        self.work = 0
         self._nothing = np.zeros(len(self.presolved))
         self._lifting = Lifting(self.presolved)
 
@@ -67,6 +68,7 @@ class NearAttacks:
         if stated is None:
             return None
         cells, n = stated.cells, stated.cells.size
+        self.work += n
         room = (side[cells] for side in self.presolved.find_room(int(requirements.attacker[k])))
         level = float(requirements.level[k])
         upper = np.concatenate([side / level for side in room])

@@ -8,6 +8,7 @@ Rows that have been slack for many rounds are dropped; they are found again if t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -49,9 +50,9 @@ FIRST_OF_LARGE = 20
 class Root:
     """The relaxation with its added ``rows``, their last ``duals`` and the last ``point``.
 
-    Without ``fixing`` its value is no bound of the search: the model is a restriction of the real one. With
-    ``growing`` windows and an incumbent, points between this and the relaxation's are cut off first; those
-    that protect are incumbents.
+    Without ``fixing`` its value is no bound of the search: the model is a restriction of the real one. It may
+    begin with valid ``rows``. With ``growing`` windows and an incumbent, points between this and the
+    relaxation's are cut off first; those that protect are incumbents.
     """
 
     def __init__(
@@ -59,15 +60,17 @@ class Root:
         search: ReleaseSearch,
         separation: Separation,
         fixing: bool = True,
+        rows: Sequence[CutRow] = (),
         growing: GrowingWindows | None = None,
     ) -> None:
         model = search.model
         self.search, self.separation, self._fixing = search, separation, fixing
         self._growing = growing
         self._program = GrowingRows(replace(model.relaxed(), lower=search.lower, upper=search.upper))
-        self.rows: list[CutRow] = []
-        self.duals = np.zeros(0)
-        self._idle = np.zeros(0, dtype=np.int64)
+        self._program.add(rows)
+        self.rows = list(rows)
+        self.duals = np.zeros(len(self.rows))
+        self._idle = np.zeros(len(self.rows), dtype=np.int64)
         self.point, self.value, self.reduced = np.zeros(0), -np.inf, np.zeros(0)
 
     def tighten(

@@ -123,8 +123,8 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
         large = _construct(separation, search, start)
         if large is not None:
             is_last = rung == "construction" or len(presolved) >= TOO_LARGE
-            root = _improve_constructed(large, None if is_last else Root(search, separation))
-            if is_last or search.closed:
+            root = _improve_constructed(large, is_last)
+            if root is None or search.closed:
                 return search.make_solution()
     else:
         _offer_protected(separation, search, start)
@@ -242,13 +242,14 @@ def _construct(separation: Separation, search: ReleaseSearch, start: Floats | No
     return large if constructed else None
 
 
-def _improve_constructed(large: LargeTable, root: Root | None) -> Root | None:
-    """Raise the bound of the search and improve a constructed pattern: until passes save little, or, if the
-    search goes on with a relaxation, while there is much time; return the relaxation.
+def _improve_constructed(large: LargeTable, is_last: bool) -> Root | None:
+    """Raise the bound of the search and improve a constructed pattern: until passes save little if that
+    ``is_last``, else while there is much time; return the relaxation that follows.
     """
     search, run = large.search, large.search.run
     until = run.seconds + SHARE * run.remaining
-    if root is not None:
+    if not is_last:
+        root = Root(search, large.separation, rows=large.bound(until, brief=True))
         root.tighten(None, patient=False, rounds=FIRST_ROUNDS, until=until)
         large.improve(until)
         return root
