@@ -27,6 +27,8 @@ from tacita.engine.attack.flows import FlowAttacks
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Requirements, find_room
 from tacita.engine.attack.support import Blocking
+from tacita.engine.construction.near_attacks import NearAttacks
+from tacita.engine.construction.neighbourhood import Neighbourhoods
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.methods.suppression.suppression import Suppression
 from tacita.solvers.network import Network
@@ -168,6 +170,24 @@ def blocked_by_flows(presolved: PresolvedTable, model: Model, x: np.ndarray) -> 
     )
 
 
+def blocked_near(presolved: PresolvedTable, model: Model, x: np.ndarray) -> list[BlockedRequirement]:
+    """What few cells near a target give: a cut may not cut the point off, and must still hold."""
+    windows, requirements = presolved.find_windows_at(x), model.requirements
+    shares = requirements.find_required_shares(x)
+    attacks = Attacks(find_support(presolved, windows), windows, requirements, shares)
+    near = NearAttacks(Neighbourhoods(presolved))
+    at = presolved.position[requirements.cell]
+    movable = (at >= 0) & attacks.support.movable[at] & (requirements.sign != SLIDING)
+    each = (
+        (k, near.attack_at(attacks, k, size)) for k in np.flatnonzero(movable).tolist() for size in (2, 9)
+    )
+    return [
+        BlockedRequirement(k, (found.limit,))
+        for k, found in each
+        if found is not None and found.limit is not None
+    ]
+
+
 def blocked_at_random(
     presolved: PresolvedTable, model: Model, random: np.random.Generator
 ) -> list[BlockedRequirement]:
@@ -200,7 +220,8 @@ def test_cuts_hold_for_every_protected_pattern_and_cut_their_point_off(seed: int
     cutter = Cutter(presolved, model.lower, model.upper)
     for x in some_points(model, random):
         exact = blocked_by_programs(presolved, model, x) + blocked_by_flows(presolved, model, x)
-        for blocked in exact + blocked_at_random(presolved, model, random):
+        others = blocked_near(presolved, model, x) + blocked_at_random(presolved, model, random)
+        for blocked in exact + others:
             row = cutter.make_cut(model.requirements, blocked, x)
             if row is not None:
                 assert row.compute_slack(x) < 0

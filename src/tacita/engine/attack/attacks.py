@@ -50,11 +50,13 @@ class BlockedRequirement:
 
 @dataclass(frozen=True, eq=False)
 class NearAttack:
-    """How many levels cells near a target let it move, by which move, and the inequality that limits it."""
+    """How many levels cells near a target let it move, by which move, and the inequality that limits it; None
+    where nothing does.
+    """
 
     reached: float
     move: RoutedMove
-    limit: Blocking
+    limit: Blocking | None
 
 
 def find_support(presolved: PresolvedTable, windows: WindowsAtPoint) -> Support:

@@ -1,7 +1,8 @@
 """Separation: find the requirements that a point fails, and rows that cut it off.
 
-At a fractional point some requirements are checked per round, in turn, until there are enough cuts. A
-candidate release is checked against all of them with the attackers' own room (up to thousands of levels).
+At a fractional point some requirements are checked per round, in turn, until there are enough cuts; in large
+tables over few cells near their targets first, and over all cells only where that gives few cuts. A candidate
+release is checked against all of them with the attackers' own room (up to thousands of levels).
 Insiders whose requirements are not listed come last: they are checked only when all listed requirements hold,
 and requirements that a candidate fails join the list.
 """
@@ -137,19 +138,24 @@ class Separation:
                 found = self.near.attack_at(attacks, k, size)
                 if found is None:
                     continue
-                if found.reached >= attacks.shares[k] - TOLERANCE:
-                    self._witnesses.keep(k, found.move)
-                    decided[k] = True
-                    continue
-                row = self.cutter.make_cut(self.requirements, BlockedRequirement(k, (found.limit,)), x)
+                row = self._cut_or_keep(k, found, attacks, x)
                 if row is not None:
-                    self._failures[k] += 1
                     rows.append(row)
-                    decided[k] = True
-                else:
-                    self._inconclusive[k] = step + 1
+                decided[k] = row is not None or found.limit is None
+                self._inconclusive[k] = step if decided[k] else step + 1
             which = which[~decided[which]]
         return rows, which
+
+    def _cut_or_keep(self, k: int, found: NearAttack, attacks: Attacks, x: Floats) -> CutRow | None:
+        """Return the cut of an attack that fails, if ``x`` violates it; store the move of any other."""
+        if found.limit is not None:
+            row = self.cutter.make_cut(self.requirements, BlockedRequirement(k, (found.limit,)), x)
+            self._failures[k] += row is not None
+            return row
+        # A move by a part of the level proves nothing where all of it is required.
+        if attacks.shares[k] == 1.0:
+            self._witnesses.keep(k, found.move)
+        return None
 
     def _remember_near(self, x: Floats) -> None:
         """Store witnesses that are found nearby of requirements which no stored one meets at ``x``."""

@@ -17,7 +17,6 @@ import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.engine.attack.attacks import TOLERANCE
 from tacita.engine.attack.requirements import SLIDING, Requirements
 from tacita.engine.attack.support import SHARP
 from tacita.engine.construction.near_attacks import NEAR, NearAttacks
@@ -76,7 +75,7 @@ class DualAscent:
             if self._attacks.work > most:
                 return False
             found = self._attacks.attack(self.requirements, k, self._open, size)
-            if found is None or found.reached >= 1.0 - TOLERANCE:
+            if found is None or found.limit is None:
                 return True
             if self._raise_by(k, found.limit.cells, found.limit.c, found.reached):
                 sizes = iter(NEAR)

@@ -139,6 +139,7 @@ class LargeTable:
 
     def _begin_near(self, hidden: Mask, factor: Floats) -> Construction:
         """Return a construction that begins with hidden cells, and with costs times a factor."""
+        self._moves.requirements = self.separation.requirements
         made = Construction(self._moves, self._cost, self._forced, self._run, "another release")
         made.begin_with(hidden, factor)
         return made
@@ -147,6 +148,9 @@ class LargeTable:
         """Make a construction the present one, whose pattern is improved and kept."""
         self._construction = construction
         construction.keep = None if self.search.kept is None else self._keep
+        if len(construction.requirements) < len(self.separation.requirements):
+            # Others listed insiders' requirements meanwhile.
+            construction.extend(self.separation.requirements)
 
     def _compute_loss(self) -> float:
         """Return the loss of the present pattern."""

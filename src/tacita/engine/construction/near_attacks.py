@@ -81,8 +81,12 @@ class NearAttacks:
         point = self._programs.solve(cost, (np.zeros(2 * n), upper), columns, stated.rows.size)
         if point is None:
             return None
-        reached = float(point[at])
-        if share is not None and reached >= length - TOLERANCE:
+        reached, limit = float(point[at]), None
+        if reached < length - TOLERANCE:
+            lift = self._lifting.lift if support is None else support.lift_duals
+            limit = lift(target, direction, stated.rows, self._programs.read_duals())
+        elif share is not None:
+            # A move that avoids cells that are open only in part fits the next points, too.
             lasting = np.tile(1.0 + FRAGILE * (1.0 - share[cells]), 2)
             lasting[at] = -DOMINANT
             again = self._programs.solve_again(lasting)
@@ -90,6 +94,4 @@ class NearAttacks:
                 point = again
         change = point[:n] - point[n:]
         used = np.abs(change) > CARRIED
-        lift = self._lifting.lift if support is None else support.lift_duals
-        limit = lift(target, direction, stated.rows, self._programs.read_duals())
         return NearAttack(reached, RoutedMove(cells[used], change[used]), limit)
