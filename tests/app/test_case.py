@@ -10,7 +10,7 @@ from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
 from tacita.core.errors import InputError
 from tacita.core.tables.editing import as_counts, with_code, with_values, without_code
 from tacita.examples import example
-from tacita.specification.specification import Attackers
+from tacita.specification.sections import Attackers
 
 GRID = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
 CODES = [("I", "II", "III"), ("A", "B", "C")]

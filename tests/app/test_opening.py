@@ -33,7 +33,7 @@ from tacita.generate import FAMILIES
 from tacita.problem.problem import Problem
 from tacita.rules import Marked
 from tacita.specification.project import load_project
-from tacita.specification.specification import Attackers, Protection
+from tacita.specification.sections import Attackers, Protection
 
 CELLS = "region,size,value\nN,s,12\nN,l,20\nS,s,30\nS,l,40\n"
 MARKED = "region,size,value,status,cost\nN,s,12,u,1\nN,l,20,s,2\nS,s,30,z,3\nS,l,40,s,4\n"

@@ -11,7 +11,7 @@ from tacita.app.screens.protect.screen import ProtectScreen
 from tacita.app.work.open_case import open_case
 from tacita.app.work.workspace import Workspace
 from tacita.examples import example
-from tacita.specification.specification import Output, Protection
+from tacita.specification.sections import Output, Protection
 
 
 @pytest.fixture

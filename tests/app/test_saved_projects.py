@@ -18,7 +18,7 @@ from tacita.cli import main
 from tacita.core.tables.editing import without_code
 from tacita.specification.differences import find_differences
 from tacita.specification.project import load_project
-from tacita.specification.specification import Protection
+from tacita.specification.sections import Protection
 
 CELLS = "region,size,value\nN,a,2\nN,b,20\nN,c,9\nS,a,30\nS,b,3\nS,c,8\nW,a,12\nW,b,7\nW,c,40\n"
 PROJECT = """[table]

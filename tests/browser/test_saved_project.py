@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from driving import cell, go, open_path, result, start
 from tacita.specification.project import load_project
-from tacita.specification.specification import SensitiveCell
+from tacita.specification.sections import SensitiveCell
 
 CELLS = "region,size,value\nN,a,2\nN,b,20\nN,c,9\nS,a,30\nS,b,3\nS,c,8\nW,a,12\nW,b,7\nW,c,40\n"
 PROJECT = """[table]

@@ -35,7 +35,8 @@ from tacita.methods import method_names, options_of
 from tacita.methods.method import METHODS, method_class
 from tacita.rules import RULES, argument_names, parse_rule
 from tacita.specification.project_cells import LEVELS
-from tacita.specification.specification import Section, SensitiveCell, Specification
+from tacita.specification.sections import Section, SensitiveCell
+from tacita.specification.specification import Specification
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -39,7 +39,7 @@ from tacita.core.tables.editing import (
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
-from tacita.specification.specification import Attackers
+from tacita.specification.sections import Attackers
 
 Key = tuple[str, ...]
 TREES = (

@@ -22,7 +22,7 @@ from tacita.formats.table_file import read_table_file
 from tacita.formats.toml import format_toml
 from tacita.problem.problem import Problem
 from tacita.specification.project import load_project
-from tacita.specification.specification import Attackers
+from tacita.specification.sections import Attackers
 
 CODES = [(row, column) for row in "NS" for column in "ABC"]
 TABLE = {"file": "t.csv", "counts": True}

@@ -26,7 +26,7 @@ from tacita.rules import parse_rule
 from tacita.rules.grammar import write_rule
 from tacita.specification.differences import find_differences
 from tacita.specification.project import load_project
-from tacita.specification.specification import Attackers, Output, Protection
+from tacita.specification.sections import Attackers, Output, Protection
 
 Sections = dict[str, dict[str, Any]]
 DECISIONS = st.one_of(

@@ -12,7 +12,7 @@ from tacita.rules import FromColumns, Marked
 from tacita.rules.protection import USUAL_PERCENT
 from tacita.specification.project import load_project
 from tacita.specification.read_case import read_case
-from tacita.specification.specification import Rules
+from tacita.specification.sections import Rules
 
 PROJECT = """[table]
 file = "cells.csv"

@@ -27,7 +27,7 @@ from tacita.specification.differences import find_differences
 from tacita.specification.project import load_project
 from tacita.specification.project_write import write_project
 from tacita.specification.script import write_script
-from tacita.specification.specification import Attackers, Cost, Rules, SensitiveCell
+from tacita.specification.sections import Attackers, Cost, Rules, SensitiveCell
 
 SOURCE = Path(tc.__file__).parents[1]
 

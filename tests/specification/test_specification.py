@@ -10,7 +10,7 @@ import pytest
 import tacita as tc
 from tacita.core.errors import FormatError, InputError
 from tacita.specification.differences import find_differences
-from tacita.specification.specification import (
+from tacita.specification.sections import (
     Attackers,
     Classification,
     Cost,
@@ -21,8 +21,8 @@ from tacita.specification.specification import (
     Rules,
     SensitiveCell,
     Source,
-    Specification,
 )
+from tacita.specification.specification import Specification
 
 CELLS = "region,size,turnover,n\nN,a,10,1\nN,b,20,5\nS,a,30,6\nS,b,40,7\nW,a,9,4\nW,b,8,4\n"
 ALL = Specification(

@@ -17,7 +17,8 @@ from tacita.core.errors import InputError
 from tacita.problem.problem import Problem
 from tacita.specification.project import load_project
 from tacita.specification.project_write import write_project
-from tacita.specification.specification import Source, Specification
+from tacita.specification.sections import Source
+from tacita.specification.specification import Specification
 from tacita.tabulation.address import is_address, mask_passwords, parse_address
 from tacita.tabulation.database import open_table
 from tacita.tabulation.overview import survey_records

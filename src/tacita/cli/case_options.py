@@ -138,7 +138,8 @@ class CaseFlags:
         Rules of the command line take the place of a project's, and of the consents to them; what a file or
         a project specifies of single cells holds besides. Attackers that are named take the place of others.
         """
-        from tacita.specification.specification import Earlier, Specification, find_project
+        from tacita.specification.sections import Earlier
+        from tacita.specification.specification import Specification, find_project
 
         specification = Specification.of(path, self.read_options)
         changes: dict[str, dict[str, Any]] = {}

@@ -84,7 +84,8 @@ def run_demo_command(
 
 
 def _specify(names: list[str], folder: Path) -> Specification:
-    from tacita.specification.specification import Attackers, Output, Rules, Source, Specification
+    from tacita.specification.sections import Attackers, Output, Rules, Source
+    from tacita.specification.specification import Specification
 
     by = {name: name for name in names}
     return Specification(

@@ -30,7 +30,8 @@ from tacita.problem.problem import Problem
 from tacita.publication.earlier import read_earlier
 from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
 from tacita.specification.project_cells import build_marks, find_cells
-from tacita.specification.specification import FOUND, Classification, Cost, Source, Specification
+from tacita.specification.sections import Classification, Cost, Source
+from tacita.specification.specification import FOUND, Specification
 from tacita.specification.statement import Statement
 from tacita.tabulation.address import locate
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacita.core.attacker import Outsider
 from tacita.problem.problem import Problem
-from tacita.specification.specification import Rules
+from tacita.specification.sections import Rules
 
 HELD = {
     "csv": {"sensitive cells", "lower or sliding levels", "cells that must be published", "costs", "bounds"},

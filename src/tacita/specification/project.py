@@ -36,7 +36,8 @@ from tacita.core.errors import FormatError, did_you_mean
 from tacita.formats.textfile import read_text
 from tacita.formats.toml import format_toml
 from tacita.specification.project_cells import LEVELS
-from tacita.specification.specification import ONE_SOURCE, PROJECT, Section, SensitiveCell, Specification
+from tacita.specification.sections import Section, SensitiveCell
+from tacita.specification.specification import ONE_SOURCE, PROJECT, Specification
 from tacita.storage.atomic import write_text
 
 _AMOUNT = Field(default=None, ge=0, strict=True, allow_inf_nan=False)

@@ -21,7 +21,7 @@ from tacita.core.tables.table import Table
 from tacita.formats.jj import number_cells
 from tacita.rules import Given, Marked, Rule
 from tacita.rules.protection import USUAL_PERCENT, to_pair
-from tacita.specification.specification import SensitiveCell
+from tacita.specification.sections import SensitiveCell
 
 LEVELS = {"lpl": "lower", "upl": "upper", "spl": "sliding", "protection": "protection"}
 """Levels of a cell in a project file, by the field of :class:`SensitiveCell` that they are."""

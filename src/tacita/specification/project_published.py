@@ -17,7 +17,7 @@ from tacita.core.tables.table import Table
 from tacita.core.windows import find_shared_windows
 from tacita.problem.problem import Problem
 from tacita.publication.release_write import write_csv
-from tacita.specification.specification import Published
+from tacita.specification.sections import Published
 from tacita.verify import LABELS, RELEASE
 
 

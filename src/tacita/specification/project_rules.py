@@ -29,7 +29,7 @@ from tacita.rules.grammar import write_rule
 from tacita.rules.protection import USUAL_PERCENT, drop_percentages
 from tacita.rules.rule import ContributorRule, split_rule
 from tacita.specification.project_cells import list_codes, list_marked_cells
-from tacita.specification.specification import Rules
+from tacita.specification.sections import Rules
 
 
 @dataclass(frozen=True, eq=False)

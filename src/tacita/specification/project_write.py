@@ -42,7 +42,7 @@ from tacita.specification.project_rules import (
     select_writable,
     split_requirement,
 )
-from tacita.specification.specification import (
+from tacita.specification.sections import (
     Attackers,
     Classification,
     Cost,
@@ -50,8 +50,8 @@ from tacita.specification.specification import (
     Protection,
     Published,
     Source,
-    Specification,
 )
+from tacita.specification.specification import Specification
 from tacita.storage.file_set import open_file_set
 from tacita.tabulation.address import locate
 

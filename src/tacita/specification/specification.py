@@ -7,22 +7,26 @@ relative to :attr:`Specification.folder`.
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from math import isfinite, isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any
 
-from tacita.attackers.considered import KINDS
-from tacita.core.errors import SpecificationError, did_you_mean
-from tacita.core.outcome import read_gap
+from tacita.core.errors import SpecificationError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.case_file import refuse_options
-from tacita.publication.release_write import FORMATS
-from tacita.publication.rounded_by_others import RoundingMode
-from tacita.rules.protection import USUAL_PERCENT
-from tacita.tabulation.address import check_addresses, is_address, locate
+from tacita.specification.sections import (
+    Attackers,
+    Classification,
+    Cost,
+    Output,
+    Protection,
+    Published,
+    Rules,
+    Section,
+    Source,
+)
+from tacita.tabulation.address import is_address, locate
 
 if TYPE_CHECKING:
     from tacita.core.tables.table import Table
@@ -36,267 +40,6 @@ PROJECT = "project.toml"
 ONE_SOURCE = "give either [table] or, for linked tables, [tables.NAME] several times"
 OUT = "out"
 """The folder of results unless the output names one."""
-
-Cell = Mapping[str, str]
-"""A cell by its codes; a dimension that is left out is at its total."""
-
-
-class Section:
-    """A section of the project file, in which unknown keys are refused."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid"}
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            # Options are the method's own, which may tell lists from tuples.
-            if name != "options":
-                object.__setattr__(self, name, _freeze(value))
-
-
-def _freeze(value: Any) -> Any:
-    """Return a value in a specification with tuples for lists, also inside mappings and lists."""
-    if isinstance(value, Mapping):
-        return {name: _freeze(each) for name, each in value.items()}
-    return tuple(map(_freeze, value)) if isinstance(value, list | tuple) else value
-
-
-def _refuse_other(word: str, known: Sequence[str], what: str) -> None:
-    if word not in known:
-        hint = did_you_mean(word, known)
-        raise SpecificationError(
-            f"'{word}'{hint} is none of {', '.join(known)}", place=what, remedy="choose one of them"
-        )
-
-
-@dataclass(frozen=True)
-class Classification(Section):
-    """A classification: a file (``.csv``, ``.hrc``), or a flat list of codes."""
-
-    file: str | None = None
-    codes: tuple[str, ...] | None = None
-    total: str | None = None
-    lead: str = "@"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if (self.file is None) == (self.codes is None):
-            raise SpecificationError("give either file or codes")
-
-
-@dataclass(frozen=True)
-class Source(Section, ReadOptions):
-    """Where a table comes from, and how it is read: a file of cells, or microdata that are tabulated.
-
-    Attributes
-    ----------
-    file
-        A table with one row per cell, a crosstab, a JJ file, NCHS text or a folder of the thesis program.
-    microdata
-        Records to tabulate: a file, or their address in a database, which holds no password.
-    by, hierarchies
-        As for :class:`~tacita.ReadOptions`; a name of :attr:`Specification.hierarchies` stands for that
-        classification.
-    respondent, holding, weight
-        Columns of the microdata.
-    where
-        A condition in SQL on the records.
-    """
-
-    file: str | None = None
-    microdata: str | None = None
-    respondent: str | None = None
-    holding: str | None = None
-    weight: str | None = None
-    where: str | None = None
-
-    def __post_init__(self) -> None:
-        Section.__post_init__(self)
-        ReadOptions.__post_init__(self)
-        named = self.by.values() if isinstance(self.by, Mapping) else self.by or ()
-        for name in (*named, *self.hierarchies.values()):
-            if not all(isinstance(each, str) for each in (name if isinstance(name, tuple) else (name,))):
-                raise SpecificationError(
-                    "give names of columns, or per column names of hierarchies or the code of its total",
-                    place="by",
-                )
-        if (self.file is None) == (self.microdata is None):
-            raise SpecificationError("give either file (one row per cell) or microdata (one row per record)")
-        if self.microdata is not None and self.by is None:
-            raise SpecificationError("microdata need by, the columns to tabulate by")
-        if self.microdata is not None and isinstance(self.largest, tuple):
-            raise SpecificationError("with microdata, largest is a number")
-        check_addresses(self.file, self.microdata)
-        if self.file is not None and isinstance(self.largest, int):
-            raise SpecificationError("with a file of cells, largest is a list of columns")
-
-    @property
-    def path(self) -> str:
-        """The path of the file of cells or of microdata that the specification names, or their address."""
-        return self.file or self.microdata or ""
-
-
-@dataclass(frozen=True)
-class SensitiveCell(Section):
-    """A cell that is sensitive by hand: its codes, and levels as amounts or in percent of the value.
-
-    Where neither ``lower`` nor ``upper`` is given, both are ``protection`` percent, or 20.
-    """
-
-    cell: Cell
-    lower: float | None = None
-    upper: float | None = None
-    sliding: float | None = None
-    protection: float | tuple[float, float] | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for amount in (self.lower, self.upper, self.sliding):
-            if amount is not None and not (amount >= 0 and isfinite(amount)):
-                raise SpecificationError(
-                    f"{amount} is no protection level", remedy="give a number, 0 or more"
-                )
-
-
-@dataclass(frozen=True)
-class Rules(Section):
-    """What makes a cell sensitive: a rule and marks by hand, except in cells that are exempt from both.
-
-    Attributes
-    ----------
-    rule
-        In its written form, such as ``"p-percent(10) | frequency(3)"``.
-    waived
-        Respondents who have consented to publication.
-    protection
-        The percentage of the value that stands for the levels of cells which a file marks without any.
-    """
-
-    rule: str | None = None
-    waived: tuple[str, ...] = ()
-    protection: float = USUAL_PERCENT
-    sensitive: tuple[SensitiveCell, ...] = ()
-    exempt: tuple[Cell, ...] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        marks = (SensitiveCell(**mark) if isinstance(mark, Mapping) else mark for mark in self.sensitive)
-        object.__setattr__(self, "sensitive", tuple(marks))
-        if not self.protection > 0:
-            raise SpecificationError(
-                f"{self.protection} percent", place="protection", remedy="give a number above 0"
-            )
-
-    @property
-    def alternatives(self) -> tuple[str, ...]:
-        """The texts of the specified rules that ``|`` joins; one inside quotation marks joins nothing."""
-        parts = re.findall(r"""(?:[^|"']|"[^"]*"|'[^']*'|["'])+""", self.rule or "")
-        return tuple(part.strip() for part in parts if part.strip())
-
-    @property
-    def says_what_is_sensitive(self) -> bool:
-        """Whether the specification says which cells are sensitive, so that files need not."""
-        return self.rule is not None or bool(self.sensitive)
-
-
-@dataclass(frozen=True)
-class Attackers(Section):
-    """Who attacks: kinds, coalitions by name, insiders in a file, and what everyone knows of each cell.
-
-    No ``kinds`` means all contributors whom the table knows, ``("outsider",)`` none of them. ``within`` are
-    shares of the value below and above it. Without it, a side without a bound is as the file states, or else
-    usual: no cell is negative, and any may be large.
-    """
-
-    kinds: tuple[str, ...] = ()
-    coalitions: tuple[tuple[str, ...], ...] = ()
-    holding_coalitions: tuple[tuple[str, ...], ...] = ()
-    file: str | None = None
-    lower: float | None = None
-    upper: float | None = None
-    within: tuple[float, float] | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for kind in self.kinds:
-            _refuse_other(kind, ("outsider", *KINDS), "kinds")
-        if self.within is not None and (self.lower is not None or self.upper is not None):
-            raise SpecificationError("give either within or lower and upper")
-        if any(isnan(bound) for bound in (self.lower, self.upper, *(self.within or ())) if bound is not None):
-            raise SpecificationError("nan is no bound", remedy="give a number, or inf where nothing is known")
-
-
-@dataclass(frozen=True)
-class Earlier(Section):
-    """A release that was published earlier, and how to read it."""
-
-    file: str
-    value: str | None = None
-    base: float | None = None
-    radius: float | None = None
-    rounded: RoundingMode | None = None
-    decimal: Literal[".", ","] = "."
-    sheet: str | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.base is not None and not self.base > 0:
-            raise SpecificationError(f"{self.base}", place="base", remedy="give a number above 0")
-        if self.radius is not None and not self.radius >= 0:
-            raise SpecificationError(f"{self.radius}", place="radius", remedy="give a number, 0 or more")
-
-
-@dataclass(frozen=True)
-class Published(Section):
-    """Releases of this table, or of tables that share cells with it, that readers may have."""
-
-    files: tuple[str | Earlier, ...] = ()
-
-    @property
-    def releases(self) -> list[Earlier]:
-        """The earlier releases that the specification names, each with how to read its file."""
-        return [Earlier(one) if isinstance(one, str) else one for one in self.files]
-
-
-@dataclass(frozen=True)
-class Cost(Section):
-    """What hiding a cell costs: a word (``value``, ``unit``, ``log``, ``percent``, ``count``) or a column."""
-
-    by: str | None = None
-
-
-@dataclass(frozen=True)
-class Protection(Section):
-    """The method and its effort; cells by their codes that must stay or must go."""
-
-    method: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    time_limit: float | None = None
-    seed: int | None = None
-    must_publish: tuple[Cell, ...] = ()
-    must_hide: tuple[Cell, ...] = ()
-    gap: float | str | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise SpecificationError(f"{self.time_limit}", place="time_limit", remedy="give seconds above 0")
-        if self.gap is not None:
-            object.__setattr__(self, "gap", read_gap(self.gap))
-        if self.seed is not None and self.seed < 0:
-            raise SpecificationError(f"{self.seed}", place="seed", remedy="give an integer, 0 or more")
-
-
-@dataclass(frozen=True)
-class Output(Section):
-    """Where results go, ``out`` by default, and in which formats, ``csv`` by default."""
-
-    folder: str | None = None
-    formats: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in self.formats:
-            _refuse_other(name, FORMATS, "formats")
 
 
 @dataclass(frozen=True)
@@ -317,12 +60,12 @@ class Specification(Section):
     table: Source | None = None
     tables: Mapping[str, Source] = field(default_factory=dict)
     hierarchies: Mapping[str, str | Classification] = field(default_factory=dict)
-    rules: Rules = Rules()
-    attackers: Attackers = Attackers()
-    published: Published = Published()
-    cost: Cost = Cost()
-    protect: Protection = Protection()
-    output: Output = Output()
+    rules: Rules = field(default_factory=Rules)
+    attackers: Attackers = field(default_factory=Attackers)
+    published: Published = field(default_factory=Published)
+    cost: Cost = field(default_factory=Cost)
+    protect: Protection = field(default_factory=Protection)
+    output: Output = field(default_factory=Output)
     folder: Path = field(default=Path(), compare=False)
 
     def __post_init__(self) -> None:

@@ -28,7 +28,8 @@ from tacita.publication.results import Written, refuse_blocked, write_results
 from tacita.specification.left_out import HELD, note_left_out
 from tacita.specification.project_write import write_project
 from tacita.specification.script import write_script
-from tacita.specification.specification import Attackers, Specification
+from tacita.specification.sections import Attackers
+from tacita.specification.specification import Specification
 from tacita.specification.statement import Statement
 from tacita.storage.atomic import replace_file
 from tacita.storage.file_set import open_file_set

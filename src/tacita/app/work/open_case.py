@@ -28,15 +28,8 @@ from tacita.rules import AnyOf, Marked, has_written_form
 from tacita.rules.grammar import write_rule
 from tacita.specification.compile import compile_rule
 from tacita.specification.project_cells import find_cells, list_marked_cells, name_cells, to_toml_number
-from tacita.specification.specification import (
-    Attackers,
-    Cell,
-    Protection,
-    Published,
-    Rules,
-    SensitiveCell,
-    Specification,
-)
+from tacita.specification.sections import Attackers, Cell, Protection, Published, Rules, SensitiveCell
+from tacita.specification.specification import Specification
 from tacita.specification.statement import Statement
 
 

@@ -20,7 +20,8 @@ from tacita.core.errors import InputError, TacitaError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.records import find_records
 from tacita.formats.workbook import WORKBOOKS, Sheets, is_workbook, list_sheets
-from tacita.specification.specification import Source, Specification
+from tacita.specification.sections import Source
+from tacita.specification.specification import Specification
 from tacita.storage.atomic import write_text
 from tacita.tabulation.overview import Overview, survey_records
 from tacita.tabulation.records import CSV, PARQUET

@@ -24,7 +24,7 @@ from tacita.methods.method import make_method, method_class, method_names, optio
 from tacita.methods.options.per_cell import read_amounts
 from tacita.methods.rounding.bases import choose_bases
 from tacita.problem.problem import Problem
-from tacita.specification.specification import Protection
+from tacita.specification.sections import Protection
 
 
 def build(workspace: Workspace) -> None:
