@@ -23,7 +23,19 @@ from tacita.methods import method_names
 from tacita.report.measures import describe_progress
 
 VERBS = (
-    *("demo", "generate", "tabulate", "assess", "protect", "audit", "verify", "compare", "report", "convert"),
+    *(
+        "demo",
+        "generate",
+        "tabulate",
+        "assess",
+        "protect",
+        "run",
+        "audit",
+        "verify",
+        "compare",
+        "report",
+        "convert",
+    ),
     *("app", "doctor"),
 )
 

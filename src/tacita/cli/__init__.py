@@ -27,6 +27,7 @@ from tacita.cli.doctor import run_doctor_command
 from tacita.cli.generate import generate
 from tacita.cli.protect import ProtectCommand, run_protect_command
 from tacita.cli.report import run_report_command
+from tacita.cli.run import run_run_command
 from tacita.cli.tabulate import run_tabulate_command
 from tacita.cli.verb import ERROR, make_verb
 from tacita.cli.verify import run_verify_command
@@ -64,6 +65,7 @@ app.add_typer(generate, name="generate")
 app.command("tabulate")(make_verb(run_tabulate_command))
 app.command("assess")(make_verb(run_assess_command))
 app.command("protect", cls=ProtectCommand)(make_verb(run_protect_command))
+app.command("run")(make_verb(run_run_command))
 app.command("audit")(make_verb(run_audit_command))
 app.command("verify")(make_verb(run_verify_command))
 app.command("compare", epilog=COLUMNS)(make_verb(run_compare_command))

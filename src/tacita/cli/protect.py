@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from tacita.cli.case_options import CaseFlags, parse_pairs, pose_problem
+from tacita.cli.case_options import CaseFlags, parse_pairs
 from tacita.cli.console import (
     make_console,
     print_error,
@@ -22,15 +22,13 @@ from tacita.cli.console import (
 )
 from tacita.cli.effort import Effort, SearchEffort, carry_out
 from tacita.cli.flags import add_flags
-from tacita.cli.resuming import choose_checkpoint, describe_stop, make_folder
+from tacita.cli.protected_case import find_folder, protect_case
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
-from tacita.core.errors import InfeasibleError, InputError, TacitaError
-from tacita.core.outcome import Status
+from tacita.core.errors import InputError
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
     from tacita.core.release import Release
-    from tacita.methods import Method
     from tacita.problem.problem import Problem
     from tacita.publication.results import Written
     from tacita.specification.specification import Specification
@@ -98,11 +96,6 @@ def run_protect_command(
 
     The first Ctrl-C keeps the best so far. Exit code 2 if the release is not proven safe.
     """
-    from tacita.auditing.audit import refuse_breached
-    from tacita.methods import make_method
-    from tacita.publication.folders import recover_results
-    from tacita.publication.results import Written, find_earlier_results, refuse_blocked, write_results
-
     if help_options:
         return _list_options(method or DEFAULT_METHOD, output)
     if case is None:
@@ -110,54 +103,30 @@ def run_protect_command(
     specification = specify_protection(
         flags.specify(case), method, parse_pairs(option or (), "--option"), effort
     )
-    wanted, folder = specification.protect, to or _find_folder(case, specification)
-    effort = replace(effort, time_limit=wanted.time_limit, seed=wanted.seed)
-    if folder is not None:
-        refuse_blocked(folder)
-        _refuse_inputs(folder, [case, *specification.files, *([start] if start is not None else [])])
-        print_notes(*recover_results(folder))
-    chosen = make_method(wanted.method or "", wanted.options)
-    problem = pose_problem(case, flags, specification)
-    begin = {} if start is None else _load_start(chosen, start, problem, flags.decimal)
-    kept = choose_checkpoint(checkpoint, folder, chosen, problem)
-    answer: dict[str, Any] = {
-        "method": wanted.method,
-        "options": _list_values(chosen),
-        **_make_empty_answer(problem),
-    }
-    try:
-        carry_out(lambda run: refuse_breached(problem, run), effort)
-        with make_folder(kept, folder):
-            release, stopped = carry_out(
-                lambda run: (chosen.protect(problem, replace(run, checkpoint=kept), **begin), run.late),
-                effort,
-                time_limit=wanted.time_limit,
-                gap=wanted.gap,
-            )
-        if stopped:
-            print_notes(describe_stop(release, kept))
-    except TacitaError as error:
-        answer["status"] = (Status.INFEASIBLE if isinstance(error, InfeasibleError) else Status.FAILED).value
-        print_error(str(error))
-        # A run that makes nothing removes nothing, but what is there is not its own.
-        if folder is not None and (there := find_earlier_results(folder)):
-            print_notes(f"of an earlier run, not of this one: {', '.join(map(str, there))}")
+    done = protect_case(
+        case,
+        specification,
+        to or find_folder(case, specification),
+        partial(carry_out, effort=replace(effort, seed=specification.protect.seed)),
+        flags=flags,
+        start=start,
+        checkpoint=checkpoint,
+    )
+    if done.error is not None:
+        print_error(str(done.error))
+        print_notes(*done.leftovers)
         if output.json:
-            print_json({**answer, "error": str(error)})
+            print_json({**done.answer, "error": str(done.error)})
         return ERROR
-    found = run_audit(problem, release, effort)
-    answer.update(_build_result(problem, release, found))
-    formats = tuple(dict.fromkeys(("csv", *specification.output.formats)))
-    written = write_results(found, folder, formats) if folder is not None else Written(())
-    answer["warnings"] = [*answer["warnings"], *written.warnings]
+    assert done.audit is not None
     if not output.json:
-        _print_result(problem, release, found, answer)
-    print_written_files(written)
-    if folder is not None and not found.safe:
+        _print_result(done.audit, done.answer)
+    print_written_files(done.written)
+    if done.refused:
         print_message("the release is not proven safe: it was not written", "refused:", "bold red")
     if output.json:
-        print_json(answer)
-    return DONE if found.safe else UNSAFE
+        print_json(done.answer)
+    return DONE if done.audit.safe else UNSAFE
 
 
 def specify_protection(
@@ -173,15 +142,6 @@ def specify_protection(
     given = {name: value for name, value in changes.items() if value is not None}
     chosen = method or known.method or DEFAULT_METHOD
     return specification.replace(protect={**given, "method": chosen, "options": {**usual, **options}})
-
-
-def _find_folder(case: Path, specification: Specification) -> Path | None:
-    """Return the folder of results that a project names, in place of ``--out``; None for other cases."""
-    from tacita.specification.specification import OUT, find_project
-
-    if find_project(case) is None:
-        return None
-    return specification.folder / (specification.output.folder or OUT)
 
 
 def print_written_files(written: Written) -> None:
@@ -203,68 +163,7 @@ def run_audit(problem: Problem, release: Release, effort: Effort) -> Audit:
     return carry_out(lambda run: audit(problem, release, run), effort)
 
 
-def _refuse_inputs(folder: Path, read: Sequence[Path]) -> None:
-    """Refuse an ``--out`` in which results would take the place of a file that the command reads."""
-    from tacita.publication.results import RESULTS
-
-    results = {(folder / name).resolve() for name in RESULTS}
-    if mixed := next((path for path in read if path.resolve() in results), None):
-        raise InputError(
-            f"it is called like a result of {folder}, which would take its place",
-            place=mixed,
-            remedy="write to another folder with --out",
-        )
-
-
-def _load_start(method: Method, start: Path, problem: Problem, decimal: str) -> dict[str, Any]:
-    """Return the pattern of the release that ``--start`` names, as an argument of the method."""
-    if "start" not in inspect.signature(method.protect).parameters:
-        raise InputError(
-            f"method '{method.name}' takes no pattern to start from",
-            place="--start",
-            remedy="leave it out, or use suppression",
-        )
-    from tacita.cli.release_options import load_pattern
-
-    return {"start": load_pattern(start, problem, decimal)}
-
-
-def _list_values(method: Method) -> dict[str, Any]:
-    from tacita.methods import options_of
-
-    return {option.name: getattr(method, option.name) for option in options_of(method.name)}
-
-
-def _make_empty_answer(problem: Problem) -> dict[str, Any]:
-    """Return the JSON answer of ``tacita protect`` before there is a release: what is not known is null."""
-    return {
-        **dict.fromkeys(("search", "status", "loss", "bound", "gap", "seconds")),
-        "remarks": [],
-        "warnings": list(problem.warnings),
-        "cells": len(problem.table),
-        "sensitive": len(problem.levels),
-        **dict.fromkeys(("changed", "changed_value", "audit")),
-    }
-
-
-def _build_result(problem: Problem, release: Release, found: Audit) -> dict[str, Any]:
-    from tacita.report.record import build_audit_object, compute_release_figures
-
-    outcome = release.outcome
-    return {
-        "search": (outcome.search or None) if outcome else None,
-        "status": (outcome.status if outcome else Status.FEASIBLE).value,
-        "loss": outcome.loss if outcome else float(problem.cost[release.changed].sum()),
-        "bound": outcome.bound if outcome else None,
-        "gap": outcome.gap if outcome else None,
-        "seconds": round(outcome.seconds, 3) if outcome else None,
-        "remarks": list(outcome.remarks) if outcome else [],
-        **compute_release_figures(problem, release),
-        "audit": build_audit_object(found),
-    }
-
-
-def _print_result(problem: Problem, release: Release, found: Audit, answer: dict[str, Any]) -> None:
+def _print_result(found: Audit, answer: dict[str, Any]) -> None:
     from tacita.report.terminal import (
         build_crosstab_table,
         build_figures_table,
@@ -273,7 +172,7 @@ def _print_result(problem: Problem, release: Release, found: Audit, answer: dict
         build_verdict_line,
     )
 
-    console = make_console()
+    console, problem, release = make_console(), found.problem, found.release
     sensitive = problem.levels.sensitive
     if (
         len(problem.table) <= 400

@@ -86,7 +86,7 @@ def _run_guarded(function: Callable[..., int], arguments: dict[str, Any], parame
     except KeyboardInterrupt:
         message = "stopped: nothing more was written"
     except (TacitaError, OSError) as error:
-        message = add_flags(_describe(error), getattr(error, "options", ()), parameters)
+        message = add_flags(describe_error(error), getattr(error, "options", ()), parameters)
         _print_traceback(output)
     except Exception as error:
         message = (
@@ -132,7 +132,8 @@ def _show_warnings() -> Iterator[None]:
         yield
 
 
-def _describe(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
+    """Return an error of a verb as a message to its user."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}. Check the path and who may read or write there."
     return str(error)

@@ -1,0 +1,1 @@
+"""Jobs of ``tacita run``: what a job is, its kinds, and how many of them are carried out."""

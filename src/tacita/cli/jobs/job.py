@@ -1,0 +1,96 @@
+"""A job of ``tacita run``: what it reads and writes, its work, and what the log says of it.
+
+A kind of jobs is a module with ``read_jobs(path, options) -> list[Job]`` and a line in :data:`KINDS`, by the
+ending of the files that it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tacita.core.errors import InputError
+
+if TYPE_CHECKING:
+    from tacita.core.run import Run
+
+KINDS = {".toml": "tacita.cli.jobs.project_job"}
+"""Where the kinds of jobs are, by the ending of the file that the user names."""
+
+
+class Verdict(StrEnum):
+    """How a job ended."""
+
+    SAFE = "safe"
+    UNSAFE = "not safe"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class JobOptions:
+    """Options of ``tacita run`` that hold for every table, in place of what its project says."""
+
+    time_limit: float | None = None
+    gap: str | None = None
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """How a job ended, what the log records of it, and what its user should know.
+
+    Attributes
+    ----------
+    record
+        Values that JSON can write. The log is internal: sums of hidden values, such as a loss, may be in it,
+        but no value of a cell.
+    error
+        Why it failed.
+    """
+
+    verdict: Verdict
+    record: Mapping[str, Any] = field(default_factory=dict)
+    error: str | None = None
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Job(Protocol):
+    """One piece of work of a run, usually one table; it can be pickled, and is carried out in any process."""
+
+    @property
+    def name(self) -> str:
+        """What the user calls it: the path of its file, as given."""
+
+    @property
+    def reads(self) -> tuple[Path, ...]:
+        """All files and folders that the job reads; jobs that write one of them come before it."""
+
+    @property
+    def writes(self) -> tuple[Path, ...]:
+        """The folders or files of its results, which no other job may share."""
+
+    def carry_out(self, run: Run) -> JobResult:
+        """Do the work with the limits, the progress and the cancel of a run; return how it ended.
+
+        Errors in the user's files are raised: whoever calls this makes a failed job of them.
+        """
+
+
+def read_jobs(path: Path, options: JobOptions) -> list[Job]:
+    """Return the jobs that a file, or a folder with a ``project.toml``, states."""
+    from tacita.specification.specification import find_project
+
+    file = find_project(path) or path
+    kind = KINDS.get(file.suffix.lower())
+    if kind is None:
+        raise InputError(
+            "this is neither a project nor anything else that is run",
+            place=path,
+            remedy=f"name files that end with {' or '.join(KINDS)}, or folders with a project.toml",
+        )
+    jobs: list[Job] = import_module(kind).read_jobs(file, options)
+    return jobs

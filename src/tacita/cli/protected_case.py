@@ -1,0 +1,201 @@
+"""Protect one case, from its files to the files of its release: for ``tacita protect`` and ``tacita run``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from tacita.cli.case_options import CaseFlags, pose_problem
+from tacita.cli.console import print_notes
+from tacita.cli.resuming import choose_checkpoint, describe_stop, make_folder
+from tacita.core.errors import InfeasibleError, InputError, TacitaError
+from tacita.core.outcome import Status
+
+if TYPE_CHECKING:
+    from tacita.auditing.audit import Audit
+    from tacita.core.release import Release
+    from tacita.core.run import Run
+    from tacita.methods import Method
+    from tacita.problem.problem import Problem
+    from tacita.publication.results import Written
+    from tacita.specification.specification import Specification
+
+T = TypeVar("T")
+
+
+class CarryOut(Protocol):
+    """How work that takes time is carried out: with its limits, its progress, and whoever stops it."""
+
+    def __call__(
+        self, work: Callable[[Run], T], *, time_limit: float | None = None, gap: float | str | None = None
+    ) -> T: ...
+
+
+@dataclass(frozen=True)
+class ProtectedCase:
+    """What protecting a case came to: the audit of its release with the files, or the error in its way.
+
+    Attributes
+    ----------
+    answer
+        What is known, as the JSON object of ``tacita protect``.
+    stopped
+        Whether time or patience ended the search, so that the release is the best so far.
+    refused
+        Whether the release was not written to its folder, as it is not proven safe.
+    leftovers
+        Notes on results of an earlier run that are still there beside an error.
+    """
+
+    answer: dict[str, Any]
+    problem: Problem
+    audit: Audit | None
+    written: Written
+    error: TacitaError | None = None
+    stopped: bool = False
+    refused: bool = False
+    leftovers: tuple[str, ...] = ()
+
+
+def protect_case(
+    case: Path,
+    specification: Specification,
+    folder: Path | None,
+    carry_out: CarryOut,
+    *,
+    flags: CaseFlags | None = None,
+    start: Path | None = None,
+    checkpoint: Path | None = None,
+) -> ProtectedCase:
+    """Protect, audit and write a case; notes and warnings on the way are printed.
+
+    Parameters
+    ----------
+    specification
+        What is specified of the case, flags and method included.
+    folder
+        Where results go, if anywhere.
+    start, checkpoint
+        As the options of ``tacita protect``.
+
+    Raises
+    ------
+    TacitaError
+        The problem cannot be posed. What goes wrong later is in the result.
+    """
+    from tacita.auditing.audit import audit, refuse_breached
+    from tacita.methods import make_method
+    from tacita.publication.folders import recover_results
+    from tacita.publication.results import Written, find_earlier_results, refuse_blocked, write_results
+
+    wanted, flags = specification.protect, flags or CaseFlags()
+    if folder is not None:
+        refuse_blocked(folder)
+        _refuse_inputs(folder, [case, *specification.files, *([start] if start is not None else [])])
+        print_notes(*recover_results(folder))
+    method = make_method(wanted.method or "", wanted.options)
+    problem = pose_problem(case, flags, specification)
+    begin = {} if start is None else _load_start(method, start, problem, flags.decimal)
+    kept = choose_checkpoint(checkpoint, folder, method, problem)
+    answer: dict[str, Any] = {
+        "method": wanted.method,
+        "options": _list_values(method),
+        **_make_empty_answer(problem),
+    }
+    try:
+        carry_out(lambda run: refuse_breached(problem, run))
+        with make_folder(kept, folder):
+            release, stopped = carry_out(
+                lambda run: (method.protect(problem, replace(run, checkpoint=kept), **begin), run.late),
+                time_limit=wanted.time_limit,
+                gap=wanted.gap,
+            )
+        if stopped:
+            print_notes(describe_stop(release, kept))
+    except TacitaError as error:
+        answer["status"] = (Status.INFEASIBLE if isinstance(error, InfeasibleError) else Status.FAILED).value
+        # A run that makes nothing removes nothing, but what is there is not its own.
+        there = [] if folder is None else find_earlier_results(folder)
+        left = (f"of an earlier run, not of this one: {', '.join(map(str, there))}",) if there else ()
+        return ProtectedCase(answer, problem, None, Written(()), error, leftovers=left)
+    # Without a time limit: an audit that is cut short proves nothing.
+    found = carry_out(lambda run: audit(problem, release, run))
+    answer.update(_build_result(problem, release, found))
+    formats = tuple(dict.fromkeys(("csv", *specification.output.formats)))
+    written = write_results(found, folder, formats) if folder is not None else Written(())
+    answer["warnings"] = [*answer["warnings"], *written.warnings]
+    refused = folder is not None and not found.safe
+    return ProtectedCase(answer, problem, found, written, stopped=stopped, refused=refused)
+
+
+def find_folder(case: Path, specification: Specification) -> Path | None:
+    """Return the folder of results that a project names, in place of ``--out``; None for other cases."""
+    from tacita.specification.specification import OUT, find_project
+
+    if find_project(case) is None:
+        return None
+    return specification.folder / (specification.output.folder or OUT)
+
+
+def _refuse_inputs(folder: Path, read: Sequence[Path]) -> None:
+    """Refuse an ``--out`` in which results would take the place of a file that the command reads."""
+    from tacita.publication.results import RESULTS
+
+    results = {(folder / name).resolve() for name in RESULTS}
+    if mixed := next((path for path in read if path.resolve() in results), None):
+        raise InputError(
+            f"it is called like a result of {folder}, which would take its place",
+            place=mixed,
+            remedy="write to another folder with --out",
+        )
+
+
+def _load_start(method: Method, start: Path, problem: Problem, decimal: str) -> dict[str, Any]:
+    """Return the pattern of the release that ``--start`` names, as an argument of the method."""
+    if "start" not in inspect.signature(method.protect).parameters:
+        raise InputError(
+            f"method '{method.name}' takes no pattern to start from",
+            place="--start",
+            remedy="leave it out, or use suppression",
+        )
+    from tacita.cli.release_options import load_pattern
+
+    return {"start": load_pattern(start, problem, decimal)}
+
+
+def _list_values(method: Method) -> dict[str, Any]:
+    from tacita.methods import options_of
+
+    return {option.name: getattr(method, option.name) for option in options_of(method.name)}
+
+
+def _make_empty_answer(problem: Problem) -> dict[str, Any]:
+    """Return the JSON answer of ``tacita protect`` before there is a release: what is not known is null."""
+    return {
+        **dict.fromkeys(("search", "status", "loss", "bound", "gap", "seconds")),
+        "remarks": [],
+        "warnings": list(problem.warnings),
+        "cells": len(problem.table),
+        "sensitive": len(problem.levels),
+        **dict.fromkeys(("changed", "changed_value", "audit")),
+    }
+
+
+def _build_result(problem: Problem, release: Release, found: Audit) -> dict[str, Any]:
+    from tacita.report.record import build_audit_object, compute_release_figures
+
+    outcome = release.outcome
+    return {
+        "search": (outcome.search or None) if outcome else None,
+        "status": (outcome.status if outcome else Status.FEASIBLE).value,
+        "loss": outcome.loss if outcome else float(problem.cost[release.changed].sum()),
+        "bound": outcome.bound if outcome else None,
+        "gap": outcome.gap if outcome else None,
+        "seconds": round(outcome.seconds, 3) if outcome else None,
+        "remarks": list(outcome.remarks) if outcome else [],
+        **compute_release_figures(problem, release),
+        "audit": build_audit_object(found),
+    }
