@@ -20,7 +20,7 @@ import numpy as np
 
 from tacita.core import exact
 from tacita.core.errors import InputError
-from tacita.core.exact import UNBOUNDED, Units
+from tacita.core.exact import UNBOUNDED, Mask, Units
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
@@ -69,11 +69,18 @@ def read_jj(
         raise error.with_place(path) from None
 
 
-def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: bool = False) -> Path:
+def write_jj(
+    problem: Problem,
+    path: str | os.PathLike[str],
+    *,
+    outsider_only: bool = False,
+    hidden: Mask | None = None,
+) -> Path:
     """Write a problem as a JJ file, its counts beside it: true values, hence internal.
 
     The format knows one attacker. A problem with insiders is refused unless ``outsider_only`` says that they
-    may be left out. "No bound" is written as 1e15, which :func:`read_jj` understands.
+    may be left out. "No bound" is written as 1e15, which :func:`read_jj` understands. With the cells that a
+    release has ``hidden`` their status is m, unless they are sensitive.
     """
     if problem.insiders and not outsider_only:
         raise InputError(
@@ -84,12 +91,15 @@ def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: b
         )
     table, levels, outsider = problem.table, problem.levels, problem.outsider
     n, d = len(table), table.decimals
+    letters = list_status_letters(problem)
+    if hidden is not None:
+        letters[hidden & ~levels.sensitive] = "m"
     labels = np.array(number_cells(table.structure))
     columns = (
         labels.tolist(),
         format_numbers(table.units, d),
         [f"{c:.15g}" for c in problem.cost.tolist()],
-        list_status_letters(problem).tolist(),
+        letters.tolist(),
         _format_bounds(outsider.lower, d),
         _format_bounds(outsider.upper, d),
         format_numbers(levels.lower, d),
