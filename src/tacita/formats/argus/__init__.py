@@ -1,1 +1,3 @@
-"""Files of tau-ARGUS: metadata, tables, hierarchies, decisions by hand, batches and outputs."""
+"""Files of τ-ARGUS: metadata, microdata and tables without a header, code lists, recodings, a-priori files,
+batches, and the tables it writes.
+"""
