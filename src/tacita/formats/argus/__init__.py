@@ -1,3 +1,1 @@
-"""Files of τ-ARGUS: metadata, microdata and tables without a header, code lists, recodings, a-priori files,
-batches, and the tables it writes.
-"""
+"""Files of τ-ARGUS: metadata, data, hierarchies, recodings, decisions by hand, batches and outputs."""

@@ -251,7 +251,8 @@ def _take_counts(line: Line, word: str, given: list[str], most: int) -> tuple[in
         raise line.fault(f"'{wrong}' beside {word} is no number", "Write integers, 0 or more.")
     if not 1 <= len(given) <= most:
         raise line.fault(
-            f"{word} takes 1 to {most} numbers, and {pluralize(len(given), 'number')} follow", "Correct it."
+            f"{pluralize(len(given), 'number')} beside {word}",
+            f"Give {'one' if most == 1 else f'1 to {most}'}.",
         )
     return tuple(map(int, given))
 
