@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
-from pathlib import Path
 
 import numpy as np
 
@@ -16,10 +15,10 @@ from tacita.auditing.audit import Audit
 from tacita.core.exact import Mask
 from tacita.core.release import Release
 from tacita.problem.problem import Problem
+from tacita.report.page import build_page, build_word_table
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, build_crosstab, classify_cells, format_shown
 from tacita.report.verdicts import explain_verdicts, find_tone
 
-STYLE = Path(__file__).with_name("report.css")
 MOST_SQUARES = 4000
 
 
@@ -35,7 +34,6 @@ def build_report_page(
     """
     sensitive = problem.levels.sensitive
     parts = [
-        f"<h1>{escape(title)}</h1>",
         _build_verdict_section(audit),
         "".join(f"<p>{escape(sentence)}</p>" for sentence in story),
         "<h2>Figures</h2>",
@@ -45,17 +43,11 @@ def build_report_page(
         "<h2>The table as published</h2>",
         _build_table_section(release, sensitive),
         "<h2>Sensitive cells by rule</h2>",
-        _build_word_table(("rule", "cells"), _count_by_rule(problem)),
+        build_word_table(("rule", "cells"), _count_by_rule(problem)),
         _build_unsafe_section(audit),
         f'<p class="faint">tacita {__version__}. Internal: this page names the sensitive cells.</p>',
     ]
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE.read_text(encoding='utf-8')}</style></head><body>\n"
-        + "\n".join(filter(None, parts))
-        + "\n</body></html>\n"
-    )
+    return build_page(title, parts)
 
 
 def _build_verdict_section(audit: Audit) -> str:
@@ -165,20 +157,4 @@ def _build_unsafe_section(audit: Audit, most: int = 200) -> str:
     rows = [(f.name, f.attacker, f.verdict) for f in findings[:most]]
     more = f"<p>and {len(findings) - most:,} more</p>" if len(findings) > most else ""
     key = f'<p class="faint">{escape(explain_verdicts(findings))}</p>'
-    return "<h2>Not safe</h2>" + _build_word_table(("cell", "attacker", "verdict"), rows) + more + key
-
-
-def _build_word_table(headings: tuple[str, ...], rows: Iterable[tuple[str | int, ...]]) -> str:
-    """Return an HTML table of the report: words aligned left, numbers aligned right, with headings."""
-    listed = list(rows)
-    aligned = [' class="number"' if isinstance(entry, int) else "" for entry in listed[0]] if listed else []
-    aligned += [""] * (len(headings) - len(aligned))
-
-    def line(tag: str, entries: Iterable[str | int]) -> str:
-        texts = (f"{entry:,}" if isinstance(entry, int) else escape(entry) for entry in entries)
-        cells = (f"<{tag}{side}>{text}</{tag}>" for side, text in zip(aligned, texts, strict=True))
-        return f"<tr>{''.join(cells)}</tr>"
-
-    head, body = line("th", headings), "".join(line("td", row) for row in listed)
-    table = f'<table class="words"><thead>{head}</thead><tbody>{body}</tbody></table>'
-    return f'<div class="scroll">{table}</div>'
+    return "<h2>Not safe</h2>" + build_word_table(("cell", "attacker", "verdict"), rows) + more + key
