@@ -74,6 +74,8 @@ if TYPE_CHECKING:
     from tacita.methods.rounding.rounding import Rounding as Rounding
     from tacita.methods.suppression.suppression import Suppression as Suppression
     from tacita.methods.unbiased_rounding.unbiased_rounding import UnbiasedRounding as UnbiasedRounding
+    from tacita.problem.loss_by_level import LossesByLevel as LossesByLevel
+    from tacita.problem.loss_by_level import compare_by_level as compare_by_level
     from tacita.problem.problem import Problem as Problem
     from tacita.problem.quality import Comparison as Comparison
     from tacita.problem.quality import compare as compare
@@ -156,6 +158,7 @@ _HOMES = {
     "tacita.methods.suppression.suppression": ("Suppression",),
     "tacita.methods.unbiased_rounding.unbiased_rounding": ("UnbiasedRounding",),
     "tacita.core.outcome": ("Outcome", "Status"),
+    "tacita.problem.loss_by_level": ("LossesByLevel", "compare_by_level"),
     "tacita.problem.problem": ("Problem",),
     "tacita.problem.quality": ("Comparison", "compare"),
     "tacita.core.release": ("Mark", "Release"),

@@ -19,7 +19,7 @@ from tacita.cli import main
 from tacita.core.errors import StoppedError
 from tacita.formats.table_write import write_table
 from tacita.methods import method as registry
-from tacita.report.measures import MEASURES, describe_method, find_best
+from tacita.report.measures import FURTHER, MEASURES, describe_method, find_best
 
 # Totals last. The first cell is sensitive and must stay uncertain by 50 either way.
 GRID = np.array(
@@ -28,7 +28,19 @@ GRID = np.array(
 CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 KEYS = [
     *("name", "file", "method", "options", "error", "remarks", "audit", "status", "loss", "bound", "gap"),
-    *("risk", "median", "exact", "changed", "percent", "others", "silent", "l1", "l2", "largest", "seconds"),
+    *("risk", "median", "exact", "changed", "percent", "others", "silent", "value_percent", "relative"),
+    *(
+        "l1",
+        "l2",
+        "largest",
+        "seconds",
+        "relative_median",
+        "relative_largest",
+        "rank",
+        "hellinger",
+        "chi_square",
+    ),
+    *("mean_change", "variance_change", "correlation_change", "slope_change"),
 ]
 Ask = Callable[..., tuple[int, dict[str, Any]]]
 
@@ -185,6 +197,8 @@ def test_values_with_commas_are_quoted(ask: Ask) -> None:
         (methods("rounding:bse=5"), "did you mean 'base'"),
         (methods("adjustment:keep='mean"), "a quote is not closed"),
         (methods(":base=5"), "the name of a method is missing"),
+        ([*methods("suppression"), "--columns", "loss,rsk"], "did you mean 'risk'"),
+        ([*methods("suppression"), "--columns", "loss", "--all"], "contradict"),
         (["nowhere.csv", *methods("suppression")], "nowhere.csv"),
     ],
 )
@@ -209,15 +223,56 @@ def test_every_column_is_shown_whatever_the_width(
     width: int, case: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    assert main(["compare", case, crosstab("corners.csv", GRID, CORNERS), *methods("rounding:base=1")]) == 0
+    arguments = (case, crosstab("corners.csv", GRID, CORNERS), *methods("rounding:base=1"), "--all")
+    assert main(["compare", *arguments]) == 0
     shown = capsys.readouterr().out
     heads = [word for line in shown.splitlines() if line.startswith("┃") for word in line.split("┃")]
     told = [head.strip() for head in heads if head.strip() not in ("", "release")]
-    assert told == ["verdict", *(measure.head for measure in MEASURES)]
+    assert told == ["verdict", *(measure.head for measure in (*MEASURES, *FURTHER))]
     assert max(map(len, shown.splitlines())) <= width
     assert "…" not in shown
     assert "! no release" in shown
     assert "nothing would change" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("chosen", "heads"),
+    [
+        ([], ["loss", "status", "cells lost", "value lost", "error"]),
+        (["--columns", "l1, chi2,risk,l1"], ["l1", "chi2", "risk"]),
+    ],
+)
+def test_columns_are_few_unless_others_are_chosen(
+    chosen: list[str],
+    heads: list[str],
+    case: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    assert main(["compare", case, crosstab("corners.csv", GRID, CORNERS), *chosen]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("┃")]
+    assert [head.strip() for head in line.split("┃")[1:-1]] == ["release", "verdict", *heads]
+
+
+def test_value_lost_and_errors_of_shown_numbers(ask: Ask) -> None:
+    (hidden,) = ask(crosstab("corners.csv", GRID, CORNERS))[1]["releases"]
+    lost = sum(int(GRID[place]) for place in CORNERS)
+    assert hidden["value_percent"] == pytest.approx(100 * lost / GRID.sum())
+    assert (hidden["relative"], hidden["relative_largest"], hidden["rank"]) == (0, 0, pytest.approx(1))
+    assert (hidden["mean_change"], hidden["slope_change"]) == (0, pytest.approx(0))
+    shown = np.round(GRID / 1000).astype(int) * 1000
+    (near,) = ask(crosstab("rounded.csv", shown), "--base", 1000)[1]["releases"]
+    errors = 100 * np.abs(shown - GRID) / GRID
+    assert near["value_percent"] == 0
+    assert near["relative"] == pytest.approx(errors.mean())
+    assert near["relative_median"] == pytest.approx(np.median(errors))
+    assert near["relative_largest"] == pytest.approx(errors.max())
+    inner, before = shown[:-1, :-1].ravel(), GRID[:-1, :-1].ravel()
+    assert near["mean_change"] == pytest.approx(100 * (inner.mean() / before.mean() - 1))
+    assert near["variance_change"] == pytest.approx(100 * (inner.var() / before.var() - 1))
+    assert near["correlation_change"] == pytest.approx(100 * (np.corrcoef(inner, before)[0, 1] - 1))
+    assert near["chi_square"] == pytest.approx(((inner - before) ** 2 / before).sum())
 
 
 def test_only_what_was_found_safe_is_called_the_best(

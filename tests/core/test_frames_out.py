@@ -28,7 +28,10 @@ COLUMNS = {
     "deduction": (DEDUCTION, ["row", "column", "low", "high", "known"]),
     "comparison": (
         COMPARISON,
-        ["name", "l1", "l2", "largest", "changed", "percent", "others", "silent", "none"],
+        [
+            *("name", "l1", "l2", "largest", "changed", "percent", "others", "silent", "value_percent"),
+            *("relative", "relative_median", "relative_largest", "rank", "hellinger", "chi_square", "none"),
+        ],
     ),
 }
 

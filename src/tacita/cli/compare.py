@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
@@ -19,16 +20,26 @@ from tacita.cli.release_options import ReleaseOptions, load_release
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.core.errors import InfeasibleError, InputError, ReleaseError, TacitaError
 from tacita.core.outcome import Status
-from tacita.report.measures import MEASURED, MEASURES, compute_measures, describe_method
+from tacita.report.measures import (
+    DECISIVE,
+    FURTHER,
+    MEASURED,
+    MEASURES,
+    choose_measures,
+    compute_measures,
+    describe_method,
+)
 
 if TYPE_CHECKING:
     from tacita.core.release import Release
     from tacita.methods import Method
     from tacita.problem.problem import Problem
+    from tacita.report.measures import Measure
     from tacita.report.terminal import ComparisonRow
     from tacita.specification.specification import Specification
 
-COLUMNS = f"Columns: {'; '.join(f'{measure.head}: {measure.meaning}' for measure in MEASURES)}."
+EVERY = (*MEASURES, *FURTHER)
+COLUMNS = f"Columns: {'; '.join(f'{measure.key}: {measure.meaning}' for measure in EVERY)}."
 """The end of its help."""
 WRITTEN = "NAME:OPTION=VALUE,... with quotes around a value that holds commas"
 
@@ -72,12 +83,22 @@ def run_compare_command(
             help="Also give the loss of every release, whoever made it, in the measure of this method.",
         ),
     ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help=f"The columns to show, such as loss,risk,l1. Default: {','.join(DECISIVE)}.",
+        ),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Show all columns.")] = False,
 ) -> int:
     """Set releases of a table side by side, files and what methods find: is each one safe, what does it lose?
 
     Time limit and gap are for each method; audits have none. Exit code 0 if every release is proven safe, 2
-    if one is not, 1 if a method failed or there is no release. Internal: distances tell of true values.
+    if one is not, 1 if a method failed or there is no release. JSON has all columns. Internal: losses and
+    distances tell of true values.
     """
+    shown = _choose_columns(columns, every)
     specification = flags.specify(case)
     by_methods = [_make_candidate(text, specification, effort) for text in method or ()]
     by = None if measure is None else _make_candidate(measure, specification, effort, "--measure").method
@@ -98,8 +119,20 @@ def run_compare_command(
     if output.json:
         print_json(_build_answer(problem, candidates, rows))
     else:
-        _print_rows(rows)
+        _print_rows(rows, shown)
     return _choose_exit_code(rows)
+
+
+def _choose_columns(columns: str | None, every: bool) -> tuple[Measure, ...]:
+    """Return the measures that ``--columns`` names, all with ``--all``, and else the decisive ones."""
+    if columns is None:
+        return EVERY if every else choose_measures(DECISIVE)
+    if every:
+        raise InputError("--columns and --all contradict each other", remedy="give one of them")
+    try:
+        return choose_measures([name.strip() for name in columns.split(",") if name.strip()])
+    except InputError as error:
+        raise error.with_place(f"--columns {columns}") from None
 
 
 def _make_candidate(
@@ -134,6 +167,7 @@ def _parse_options(options: str, text: str) -> dict[str, str]:
 def _build_row(problem: Problem, candidate: Candidate, by: Method | None) -> ComparisonRow:
     """Return a row of ``tacita compare``: verdict and measures of a release, or why there is none."""
     from tacita.auditing.deduce import deduce
+    from tacita.methods.measuring import measure_shown_statistics
     from tacita.problem.quality import compare as lost_by
     from tacita.report.terminal import ComparisonRow
 
@@ -149,7 +183,8 @@ def _build_row(problem: Problem, candidate: Candidate, by: Method | None) -> Com
     hidden = problem.sensitive[release.hidden[problem.sensitive]]
     intervals = carry_out(lambda run: deduce(problem, release, run=run, cells=hidden), effort)
     lost, outcome = lost_by(problem, [release])[0], release.outcome
-    numbers = compute_measures(problem, outcome, lost, intervals, time.perf_counter() - started)
+    statistics = measure_shown_statistics(problem, release)
+    numbers = compute_measures(problem, outcome, lost, intervals, time.perf_counter() - started, statistics)
     if by is not None:
         numbers = {**numbers, MEASURED.key: _measure_loss(by, problem, release)}
     return ComparisonRow(candidate.name, numbers, found, outcome.status if outcome is not None else None)
@@ -213,10 +248,10 @@ def _build_entry(candidate: Candidate, row: ComparisonRow) -> dict[str, Any]:
     }
 
 
-def _print_rows(rows: list[ComparisonRow]) -> None:
+def _print_rows(rows: list[ComparisonRow], shown: Sequence[Measure]) -> None:
     from tacita.report.terminal import build_comparison_table
 
     console = make_console()
-    console.print(build_comparison_table(rows, console.width))
+    console.print(build_comparison_table(rows, console.width, shown))
     for row in rows:
         print_notes(*(f"{row.name}: {text}" for text in (row.outcome.remarks if row.outcome else ())))

@@ -1,4 +1,4 @@
-"""Changes and windows of a given release, of any method: what losses are computed from."""
+"""Changes, windows and statistics of a given release, of any method: what losses are computed from."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from tacita.core.errors import ReleaseError
 from tacita.core.exact import UNBOUNDED, Floats, Mask
 from tacita.core.release import Release
+from tacita.methods.adjustment.statistics.measures import measure_changes
 from tacita.problem.problem import Problem
 
 
@@ -49,6 +50,19 @@ def find_inexact_cells(problem: Problem, release: Release) -> Mask:
     """Return which cells a release does not give exactly, for the loss of a method."""
     _refuse_other_tables(problem, release)
     return release.hidden
+
+
+def measure_shown_statistics(problem: Problem, release: Release) -> dict[str, float]:
+    """Return by how many percent a release of any method changes mean, variance, correlation and slope.
+
+    They are those of :mod:`tacita.methods.adjustment.statistics.measures`, over the inner cells that show a
+    number; hidden cells have no part in them, before and after. Empty where fewer than two are shown.
+    """
+    _refuse_other_tables(problem, release)
+    cells = release.shown & ~problem.table.structure.is_total
+    if cells.sum() < 2:
+        return {}
+    return measure_changes(problem.table.values, release.value / 10.0**release.decimals, cells)
 
 
 def _refuse_other_tables(problem: Problem, release: Release) -> None:

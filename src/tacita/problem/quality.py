@@ -10,7 +10,12 @@ With ``v`` shown and ``a`` true, over all cells that show a number, totals inclu
 | ``changed`` | cells whose number is not the true one, or that show none |
 | ``percent`` | these, of all cells |
 | ``others`` | of these the cells that are not sensitive |
-| ``silent`` | of these the cells that show no number |
+| ``silent`` | of these the cells that show no number: cells lost |
+| ``value_percent`` | the absolute values of these, in percent of all: value lost |
+
+How a suppression is measured: by the cells lost and the value lost. A cell that is published as an interval
+shows no number either. Relative errors, ranks and distances of counts are those of
+:mod:`tacita.problem.deviations`: of cells that show a number.
 
 Distances say what was lost; whether a release protects is for the audit to say. Beside them stands the risk:
 for a sensitive cell ``p`` of which an attacker deduces ``[low_p, high_p]``
@@ -27,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from math import nan
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
@@ -37,6 +43,7 @@ from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.tables.frames import Framed
 from tacita.core.tables.table import Table
+from tacita.problem.deviations import Deviations, compute_changes, measure_deviations
 from tacita.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -52,19 +59,25 @@ class Protects(Protocol):
         """Return a release that protects the table of the problem."""
 
 
-@dataclass(frozen=True)
-class Lost:
+@dataclass(frozen=True, kw_only=True)
+class Lost(Deviations):
     """What one release lost; ``none`` says why there is no release, and then the numbers are NaN or zero."""
 
     name: str
-    l1: float = float("nan")
-    l2: float = float("nan")
-    largest: float = float("nan")
+    l1: float = nan
+    l2: float = nan
+    largest: float = nan
     changed: int = 0
-    percent: float = float("nan")
+    percent: float = nan
     others: int = 0
     silent: int = 0
+    value_percent: float = nan
     none: str = ""
+
+
+_OWN = [name for name in Lost.__annotations__ if name != "none"]
+COLUMNS = (*_OWN, *(field.name for field in fields(Deviations)), "none")
+"""The columns of a comparison: cells and distances first, then deviations."""
 
 
 class Comparison(Framed, tuple[Lost, ...]):
@@ -74,7 +87,7 @@ class Comparison(Framed, tuple[Lost, ...]):
         """Return an Arrow table with one row per compared release and the columns of :class:`Lost`."""
         import pyarrow as pa
 
-        return pa.table({field.name: [getattr(row, field.name) for row in self] for field in fields(Lost)})
+        return pa.table({name: [getattr(row, name) for row in self] for name in COLUMNS})
 
     def __str__(self) -> str:
         heads = ["", "l1", "l2", "largest", "changed", "percent", "others", "silent"]
@@ -145,11 +158,16 @@ def compare(problem: Problem, releases: Sequence[Release | Protects], run: Run |
 def _compare_one(problem: Problem, seconds: float | None, one: Release | Protects, run: Run) -> Lost:
     """Return what a release, or that of a method, lost of the problem's table; or why there is none."""
     if isinstance(one, Release):
-        return _measure(problem, one, str(one.made_by.get("method", "release")))
+        return _measure(problem, one, name_release(one))
     try:
         return _measure(problem, one.protect(problem, run.limited(seconds)), one.name)
     except InfeasibleError as error:
-        return Lost(one.name, none=str(error))
+        return Lost(name=one.name, none=str(error))
+
+
+def name_release(release: Release) -> str:
+    """Return what comparisons call a release: by the method that made it, if it is known."""
+    return str(release.made_by.get("method", "release"))
 
 
 def find_changed(table: Table, release: Release) -> Mask:
@@ -162,23 +180,28 @@ def find_changed(table: Table, release: Release) -> Mask:
     return np.asarray(~release.shown | (release.with_decimals(decimals).value != true))
 
 
+def refuse_other_cells(problem: Problem, release: Release, name: str) -> None:
+    """Refuse a release in a comparison that is not of the problem's table."""
+    if not release.structure.same_cells(problem.table.structure):
+        fault = f"the release '{name}' lists other cells than the table"
+        raise ReleaseError(fault, remedy="compare releases of it")
+
+
 def _measure(problem: Problem, release: Release, name: str) -> Lost:
     """Return the losses of a release of the problem: distances from the true values, cells changed."""
     table = problem.table
-    if not release.structure.same_cells(table.structure):
-        fault = f"the release '{name}' lists other cells than the table"
-        raise ReleaseError(fault, remedy="compare releases of it")
-    decimals = max(table.decimals, release.decimals)
-    true, shown = rescale(table.units, table.decimals, decimals), release.with_decimals(decimals).value
-    distance = np.where(release.shown, np.abs(shown - true), 0) / 10.0**decimals
-    changed = find_changed(table, release)
+    refuse_other_cells(problem, release, name)
+    distance = np.where(release.shown, np.abs(compute_changes(table, release)), 0.0)
+    changed, lost, values = find_changed(table, release), ~release.shown, np.abs(table.values)
     return Lost(
-        name,
-        float(distance.sum()),
-        float(np.sqrt((distance**2).sum())),
-        float(distance.max(initial=0.0)),
-        int(changed.sum()),
-        100.0 * float(changed.mean()),
-        int((changed & ~problem.levels.sensitive).sum()),
-        int((~release.shown).sum()),
+        name=name,
+        l1=float(distance.sum()),
+        l2=float(np.sqrt((distance**2).sum())),
+        largest=float(distance.max(initial=0.0)),
+        changed=int(changed.sum()),
+        percent=100.0 * float(changed.mean()),
+        others=int((changed & ~problem.levels.sensitive).sum()),
+        silent=int(lost.sum()),
+        value_percent=100.0 * float(values[lost].sum()) / float(values.sum()) if values.any() else nan,
+        **vars(measure_deviations(table, release)),
     )

@@ -6,11 +6,12 @@ that was read from a file has none. They are internal, as they depend on true va
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, inf, isfinite, log10, nan
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tacita.core.errors import InputError, did_you_mean
 from tacita.core.outcome import Status, compute_gap
 from tacita.core.run import Event
 
@@ -51,6 +52,17 @@ def _format_three_digits(value: float) -> str:
 
 def _format_decimals(decimals: int) -> Callable[[float], str]:
     return lambda value: f"{value:,.{decimals}f}" if isfinite(value) else format_number(value)
+
+
+def _format_percent(value: float) -> str:
+    """Return percent for reports with two digits of significance or more: ``0.043%``, ``12.4%``."""
+    if not isfinite(value):
+        return format_number(value)
+    return f"{value:,.1f}%" if abs(value) >= 1 or value == 0 else f"{value:.2g}%"
+
+
+def _format_change(value: float) -> str:
+    return f"{value:+,.3g}%" if isfinite(value) else format_number(value)
 
 
 @dataclass(frozen=True)
@@ -102,7 +114,20 @@ MEASURES = (
     Measure("changed", "changed", "cells whose number is not the true one, or that show none"),
     Measure("percent", "%", "these, in percent of all cells", write=_format_decimals(1)),
     Measure("others", "others", "of these the cells that are not sensitive"),
-    Measure("silent", "silent", "cells that show no number"),
+    Measure("silent", "cells lost", "cells that show no number"),
+    Measure(
+        "value_percent",
+        "value lost",
+        "the absolute values of these, in percent of those of all cells",
+        write=_format_percent,
+    ),
+    Measure(
+        "relative",
+        "error",
+        "mean distance to the truth in percent of it, of cells that show a number",
+        of_numbers=True,
+        write=_format_percent,
+    ),
     Measure(
         "l1",
         "l1",
@@ -116,12 +141,62 @@ MEASURES = (
     Measure("seconds", "time", "seconds with the audit", contest=False, write=_format_decimals(2)),
 )
 
+FURTHER = (
+    Measure(
+        "relative_median",
+        "median error",
+        "half of the cells that show a number have no larger error",
+        of_numbers=True,
+        write=_format_percent,
+    ),
+    Measure("relative_largest", "worst error", "the largest error", of_numbers=True, write=_format_percent),
+    Measure(
+        "rank",
+        "rank",
+        "rank correlation of shown and true numbers, 1 if their order is kept",
+        contest=False,
+        write=_format_decimals(4),
+    ),
+    Measure(
+        "hellinger",
+        "hellinger",
+        "Hellinger distance of shown and true counts as distributions, from 0 to 1",
+        of_numbers=True,
+        write=_format_three_digits,
+    ),
+    Measure(
+        "chi_square",
+        "chi2",
+        "sum of squared changes of counts, each over the true count",
+        of_numbers=True,
+        write=_format_three_digits,
+    ),
+    *(
+        Measure(f"{name}_change", name, f"change of {what}, in percent", False, write=_format_change)
+        for name, what in (
+            ("mean", "the mean"),
+            ("variance", "the variance"),
+            ("correlation", "the correlation with the truth, which is 1 before"),
+            ("slope", "the slope on the truth, which is 1 before"),
+        )
+    ),
+)
+"""Measures of shown numbers: of the cells that show one, and from ``rank`` on of those that are no totals."""
+
+DECISIVE = ("loss", "gap", "silent", "value_percent", "relative")
+"""What comparisons in the terminal show unless other columns are chosen."""
+
 MEASURED = Measure("measured", "measured", "the loss in the measure that was requested", write=format_short)
 """The loss of every release in one method's own measure, which makes losses comparable."""
 
 
 def compute_measures(
-    problem: Problem, outcome: Outcome | None, lost: Lost | None, intervals: Deduction | None, seconds: float
+    problem: Problem,
+    outcome: Outcome | None,
+    lost: Lost | None,
+    intervals: Deduction | None,
+    seconds: float,
+    statistics: Mapping[str, float] | None = None,
 ) -> Measures:
     """Return the measures of one release for a report that compares several, by key; NaN if unknown.
 
@@ -131,19 +206,39 @@ def compute_measures(
         What the outsider deduces of the sensitive cells that are hidden.
     seconds
         How long protecting and auditing took.
+    statistics
+        By how many percent mean, variance, correlation and slope of shown numbers changed.
     """
     from tacita.problem.quality import measure_risk
 
-    found: dict[str, float] = dict.fromkeys((measure.key for measure in MEASURES), nan)
+    found: dict[str, float] = dict.fromkeys((measure.key for measure in (*MEASURES, *FURTHER)), nan)
     if outcome is not None:
         found |= {"loss": outcome.loss, "bound": outcome.bound, "gap": outcome.gap}
     if lost is not None:
-        names = ("changed", "percent", "others", "silent", "l1", "l2", "largest")
-        found |= {name: getattr(lost, name) for name in names}
+        found |= {name: number for name, number in vars(lost).items() if name in found}
     if intervals is not None:
         danger = measure_risk(problem, intervals.cells, intervals.low, intervals.high)
         found |= {"risk": danger.worst, "median": danger.median, "exact": danger.exact}
+    found |= {f"{name}_change": change for name, change in (statistics or {}).items()}
     return found | {"seconds": seconds}
+
+
+def choose_measures(names: Sequence[str]) -> tuple[Measure, ...]:
+    """Return the measures with these keys or headings, in this order, for a comparison that shows only them.
+
+    Raises
+    ------
+    InputError
+        There is no such measure; the message lists all.
+    """
+    known = {**{m.head: m for m in (*MEASURES, *FURTHER)}, **{m.key: m for m in (*MEASURES, *FURTHER)}}
+    for name in names:
+        if name not in known:
+            raise InputError(
+                f"releases are not compared by '{name}'{did_you_mean(name, known)}",
+                remedy=f"choose from {', '.join(m.key for m in (*MEASURES, *FURTHER))}",
+            )
+    return tuple({known[name].key: known[name] for name in names}.values())
 
 
 def find_best(measure: Measure, safe: Mapping[K, Measures]) -> set[K]:

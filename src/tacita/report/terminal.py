@@ -210,7 +210,9 @@ class ComparisonRow:
         return self.audit.release.outcome if self.audit is not None else None
 
 
-def build_comparison_table(rows: Sequence[ComparisonRow], width: int) -> Group:
+def build_comparison_table(
+    rows: Sequence[ComparisonRow], width: int, measures: Sequence[Measure] = MEASURES
+) -> Group:
     """Return a terminal table that compares releases of one table: one row each, the measures across.
 
     Where the table is wider than ``width`` it goes on below, under the same names. Then follows how to read
@@ -220,7 +222,7 @@ def build_comparison_table(rows: Sequence[ComparisonRow], width: int) -> Group:
     safe = {k: row.numbers for k, row in enumerate(rows) if row.audit and find_tone(row.audit) is SAFE}
     columns = {"verdict": [_format_verdict(row) for row in rows]}
     extra = any(MEASURED.key in row.numbers for row in rows)
-    for measure in (*MEASURES, *([MEASURED] if extra else ())):
+    for measure in (*measures, *([MEASURED] if extra else ())):
         winners = find_best(measure, safe)
         columns[measure.head] = [
             Text(_format_entry(measure, row, k in winners)) for k, row in enumerate(rows)

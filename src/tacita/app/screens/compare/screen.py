@@ -87,9 +87,9 @@ class RunTable:
         if any(job.case is not workspace.case for job in jobs):
             ui.label(EARLIER_NOTE).classes("muted").props("data-testid=earlier-runs")
         ui.label(
-            "★ the least of its column among the safe runs; for l1, l2 and Largest among those that show a "
-            "number in every cell, since hidden cells have no distance. Loss and bound are in each method's "
-            "own measure: compare them between runs of one method only."
+            "★ the least of its column among the safe runs; for Error, l1, l2 and Largest among those that "
+            "show a number in every cell, since hidden cells have no distance. Loss and bound are in each "
+            "method's own measure: compare them between runs of one method only."
         ).classes("muted")
         ui.label(
             "; ".join(
