@@ -22,7 +22,8 @@ def test_sums_come_after_their_parts_as_on_the_screen(tmp_path: Path) -> None:
     )
     table = Table.from_frame(frame, by={"region": region, "sex": None}, value="value")
     path = write_excel(Release.suppress(table, np.zeros(len(table), dtype=bool)), tmp_path / "release.xlsx")
-    head, *rows = CalamineWorkbook.from_path(str(path)).get_sheet_by_name("crosstab").to_python()
+    title, _, head, *rows = CalamineWorkbook.from_path(str(path)).get_sheet_by_name("crosstab").to_python()
+    assert title[0] == "region by sex"
     shown = lay_out(table.structure)
     assert head == ["region", "f", "m", "Total"]
     assert [row[0] for row in rows] == ["a", "b", "north", "south", "land"]

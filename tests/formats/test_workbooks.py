@@ -107,7 +107,7 @@ def test_a_release_of_ours_is_read_as_ever(tmp_path: Path) -> None:
     problem = Problem(table, Threshold(5))
     release = Suppression().protect(problem)
     path = write_release(release, tmp_path / "release.xlsx", audit=audit(problem, release))
-    assert list_sheets(path).names == ("release", "crosstab", "notes")
+    assert list_sheets(path).names == ("crosstab", "release", "notes")
     assert (list_sheets(path).proposed, list_sheets(path).others) == ("release", ())
     assert read_release(path, table).marks.tolist() == release.marks.tolist()
     written = read_case(write_table(table, tmp_path / "table.xlsx"))

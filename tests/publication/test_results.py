@@ -19,7 +19,7 @@ from tacita.formats.nchs import write_nchs, write_nchs_release
 from tacita.formats.petrenko import write_thesis
 from tacita.formats.table_write import write_table
 from tacita.publication import release_html
-from tacita.publication.release_write import FORMATS, is_reason
+from tacita.publication.release_write import ENDINGS, FORMATS, Format, is_reason
 from tacita.publication.results import write_results, write_verdict
 from tacita.specification.project import load_project
 from tacita.specification.project_write import write_project
@@ -49,7 +49,8 @@ def test_a_safe_release_in_every_format(safe: tc.Audit, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "out"
     written = write_results(safe, folder, formats)
     house = {"internal/release-internal.xlsx", "internal/audit.json", "internal/certificate.json"}
-    assert files(folder) == {f"publication/release.{ending}" for ending in formats} | house
+    assert files(folder) == {f"publication/release{ending}" for ending in ENDINGS.values()} | house
+    assert set(written.public) == {path for path in written.paths if path.parent.name == "publication"}
     assert set(written.paths) == {folder / name for name in files(folder)}
     assert ["PS" in note for note in written.notes] == [True, True]
     assert "unaudited" not in (folder / "publication" / "release.csv").read_text()
@@ -174,10 +175,11 @@ def test_a_publication_that_holds_a_house_gets_no_release(safe: tc.Audit, tmp_pa
 
 @pytest.mark.parametrize("ending", FORMATS)
 def test_a_release_may_be_written_to_a_publication_by_hand(
-    safe: tc.Audit, tmp_path: Path, ending: str
+    safe: tc.Audit, tmp_path: Path, ending: Format
 ) -> None:
     (tmp_path / "publication").mkdir()
-    assert tc.write_release(safe.release, tmp_path / "publication" / f"r.{ending}", audit=safe).is_file()
+    file = tmp_path / "publication" / f"r{ENDINGS[ending]}"
+    assert tc.write_release(safe.release, file, audit=safe, format=ending).is_file()
 
 
 @pytest.mark.parametrize(

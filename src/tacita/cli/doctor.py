@@ -169,6 +169,7 @@ def _write_temporary() -> str:
 
 def _check_folder(folder: Path) -> list[Check]:
     """Recover a folder from interrupted runs, and return the checks of ``tacita doctor`` on it."""
+    from tacita.publication.destination import Destination
     from tacita.publication.folders import recover_results
     from tacita.storage.drafts import list_drafts
     from tacita.storage.switch import MARKER
@@ -176,13 +177,13 @@ def _check_folder(folder: Path) -> list[Check]:
     if not folder.is_dir():
         return [Check(str(folder), False, "no such folder", "name the folder that results were written to")]
     try:
-        done = [Check(str(folder), True, note) for note in recover_results(folder)]
+        done = [Check(str(folder), True, note) for note in recover_results(Destination(folder))]
     except InputError as error:
         return [Check(str(folder), False, str(error), "check the folder")]
     at_work = [Check(str(path), True, "of a run that is at work") for path in list_drafts(folder)]
     marked = [
         Check(str(path), False, "may hold files of two releases", "write the results again, or remove them")
-        for path in sorted(folder.glob(f"*/{MARKER}"))
+        for path in sorted((*folder.glob(MARKER), *folder.glob(f"*/{MARKER}")))
         if not at_work
     ]
     return [*done, *at_work, *marked] or [Check(str(folder), True, "nothing left by an interrupted run")]

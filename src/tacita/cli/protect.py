@@ -22,7 +22,7 @@ from tacita.cli.console import (
 )
 from tacita.cli.effort import Effort, SearchEffort, carry_out
 from tacita.cli.flags import add_flags
-from tacita.cli.protected_case import find_folder, protect_case
+from tacita.cli.protected_case import find_place, protect_case
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.core.errors import InputError
 
@@ -76,10 +76,25 @@ def run_protect_command(
         Path | None,
         typer.Option(
             "--out",
-            metavar="DIR",
-            help="Write DIR/publication/release.csv if it is safe, and internal files to DIR/internal.",
+            metavar="DIR|FILE",
+            help="Write DIR/publication/release.csv if it is safe, and internal files to DIR/internal; or, "
+            "by its ending, a file such as safe.xlsx or safe.csv, with internal files in safe.internal.",
         ),
     ] = None,
+    formats: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME,...",
+            help="Formats of the release: csv, crosstab (CSV as the table is printed), xlsx, html, parquet, "
+            "txt, tsv. Default: csv, or that of FILE.",
+        ),
+    ] = None,
+    mark: Annotated[
+        str | None,
+        typer.Option(help="Sign in place of suppressed numbers, where the table is laid out. Default: x."),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Title above the table, where it is laid out.")] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -96,6 +111,8 @@ def run_protect_command(
 
     The first Ctrl-C keeps the best so far. Exit code 2 if the release is not proven safe.
     """
+    from tacita.publication.destination import find_destination
+
     if help_options:
         return _list_options(method or DEFAULT_METHOD, output)
     if case is None:
@@ -103,10 +120,11 @@ def run_protect_command(
     specification = specify_protection(
         flags.specify(case), method, parse_pairs(option or (), "--option"), effort
     )
+    specification = _specify_output(specification, formats, mark, title)
     done = protect_case(
         case,
         specification,
-        to or find_folder(case, specification),
+        find_place(case, specification) if to is None else find_destination(to),
         partial(carry_out, effort=replace(effort, seed=specification.protect.seed)),
         flags=flags,
         start=start,
@@ -144,14 +162,22 @@ def specify_protection(
     return specification.replace(protect={**given, "method": chosen, "options": {**usual, **options}})
 
 
+def _specify_output(
+    specification: Specification, formats: str | None, mark: str | None, title: str | None
+) -> Specification:
+    """Return a specification changed by the command-line flags that say what a release looks like."""
+    names = None if formats is None else tuple(name.strip() for name in formats.split(",") if name.strip())
+    given = {"formats": names, "mark": mark, "title": title}
+    return specification.replace(output={name: each for name, each in given.items() if each is not None})
+
+
 def print_written_files(written: Written) -> None:
     """Print on stderr notes on written files, and the files by folder: to be published, or internal."""
-    from tacita.publication.folders import INTERNAL, PUBLICATION
-
     print_notes(*written.notes)
     print_warnings(*(add_flags(text, ["published"], ["published"]) for text in written.warnings))
-    for name, sign, style in ((PUBLICATION, "to publish:", "green"), (INTERNAL, "internal:", "yellow")):
-        if files := [path for path in written.paths if path.parent.name == name]:
+    internal = tuple(path for path in written.paths if path not in written.public)
+    for files, sign, style in ((written.public, "to publish:", "green"), (internal, "internal:", "yellow")):
+        if files:
             names = ", ".join(path.name for path in files)
             print_message(f"{files[0].parent} ({names})", sign, style)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tacita.core.run import Run
     from tacita.methods import Method
     from tacita.problem.problem import Problem
+    from tacita.publication.destination import Destination
     from tacita.publication.results import Written
     from tacita.specification.specification import Specification
 
@@ -63,7 +64,7 @@ class ProtectedCase:
 def protect_case(
     case: Path,
     specification: Specification,
-    folder: Path | None,
+    place: Destination | None,
     carry_out: CarryOut,
     *,
     flags: CaseFlags | None = None,
@@ -76,7 +77,7 @@ def protect_case(
     ----------
     specification
         What is specified of the case, flags and method included.
-    folder
+    place
         Where results go, if anywhere.
     start, checkpoint
         As the options of ``tacita protect``.
@@ -89,13 +90,16 @@ def protect_case(
     from tacita.auditing.audit import audit, refuse_breached
     from tacita.methods import make_method
     from tacita.publication.folders import recover_results
-    from tacita.publication.results import Written, find_earlier_results, refuse_blocked, write_results
+    from tacita.publication.results import Written, refuse_blocked, write_results
 
     wanted, flags = specification.protect, flags or CaseFlags()
-    if folder is not None:
-        refuse_blocked(folder)
-        _refuse_inputs(folder, [case, *specification.files, *([start] if start is not None else [])])
-        print_notes(*recover_results(folder))
+    formats = list_formats(place, specification)
+    folder = None if place is None else place.checkpoint_folder
+    if place is not None:
+        refuse_blocked(place, formats)
+        inputs = [case, *specification.files, *([start] if start is not None else [])]
+        _refuse_inputs(place, formats, inputs)
+        print_notes(*recover_results(place))
     method = make_method(wanted.method or "", wanted.options)
     problem = pose_problem(case, flags, specification)
     begin = {} if start is None else _load_start(method, start, problem, flags.decimal)
@@ -118,38 +122,49 @@ def protect_case(
     except TacitaError as error:
         answer["status"] = (Status.INFEASIBLE if isinstance(error, InfeasibleError) else Status.FAILED).value
         # A run that makes nothing removes nothing, but what is there is not its own.
-        there = [] if folder is None else find_earlier_results(folder)
+        there = [] if place is None else place.find_earlier()
         left = (f"of an earlier run, not of this one: {', '.join(map(str, there))}",) if there else ()
         return ProtectedCase(answer, problem, None, Written(()), error, leftovers=left)
     # Without a time limit: an audit that is cut short proves nothing.
     found = carry_out(lambda run: audit(problem, release, run))
     answer.update(_build_result(problem, release, found))
-    formats = tuple(dict.fromkeys(("csv", *specification.output.formats)))
-    written = write_results(found, folder, formats) if folder is not None else Written(())
+    written = Written(())
+    if place is not None:
+        output = specification.output
+        written = write_results(found, place, formats, mark=output.mark, title=output.title)
     answer["warnings"] = [*answer["warnings"], *written.warnings]
-    refused = folder is not None and not found.safe
+    refused = place is not None and not found.safe
     return ProtectedCase(answer, problem, found, written, stopped=stopped, refused=refused)
 
 
-def find_folder(case: Path, specification: Specification) -> Path | None:
-    """Return the folder of results that a project names, in place of ``--out``; None for other cases."""
+def find_place(case: Path, specification: Specification) -> Destination | None:
+    """Return where results go that a project names, in place of ``--out``; None for other cases."""
+    from tacita.publication.destination import Destination, find_destination
     from tacita.specification.specification import OUT, find_project
 
     if find_project(case) is None:
         return None
-    return specification.folder / (specification.output.folder or OUT)
+    output = specification.output
+    if output.file is not None:
+        return find_destination(specification.folder / output.file)
+    return Destination(specification.folder / (output.folder or OUT))
 
 
-def _refuse_inputs(folder: Path, read: Sequence[Path]) -> None:
-    """Refuse an ``--out`` in which results would take the place of a file that the command reads."""
-    from tacita.publication.results import RESULTS
+def list_formats(place: Destination | None, specification: Specification) -> tuple[str, ...]:
+    """Return the formats that a command writes: those specified, and in a folder always ``csv``."""
+    always = ("csv",) if place is None or place.file is None else ()
+    return tuple(dict.fromkeys((*always, *specification.output.formats)))
 
-    results = {(folder / name).resolve() for name in RESULTS}
+
+def _refuse_inputs(place: Destination, formats: Sequence[str], read: Sequence[Path]) -> None:
+    """Refuse an ``--out`` at which results would take the place of a file that the command reads."""
+    results = {path.resolve() for path in place.list_results(formats)}
     if mixed := next((path for path in read if path.resolve() in results), None):
+        where = place.home if place.file is None else place.home / place.file
         raise InputError(
-            f"it is called like a result of {folder}, which would take its place",
+            f"it is called like a result of {where}, which would take its place",
             place=mixed,
-            remedy="write to another folder with --out",
+            remedy="write elsewhere with --out",
         )
 
 

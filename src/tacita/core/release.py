@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from tacita.auditing.audit import Audit
+    from tacita.publication.release_write import Format
 
 
 class Mark(IntEnum):
@@ -173,8 +174,20 @@ class Release(Framed):
             self, structure=structure, decimals=decimals, low=finer[0], high=finer[1], value=finer[2]
         )
 
-    def write(self, path: str | Path, audit: Audit | None = None, unaudited: str | None = None) -> Path:
+    def write(
+        self,
+        path: str | Path,
+        audit: Audit | None = None,
+        unaudited: str | None = None,
+        *,
+        format: Format | None = None,
+        mark: str = "x",
+        title: str = "",
+    ) -> Path:
         """Write the release to a file for publication and return its path; the ending chooses the format.
+
+        ``format="crosstab"`` lays a CSV file out as the table is printed. There, in workbooks and on pages
+        ``mark`` stands in place of suppressed numbers, and ``title`` above the table.
 
         Refuses without an audit that found this release safe, unless ``unaudited`` gives a reason, which the
         file then carries. Warns where a draw takes the place of a file with other numbers.
@@ -183,7 +196,7 @@ class Release(Framed):
 
         target = Path(path)
         before = target.read_bytes() if "seed" in self.made_by and target.is_file() else None
-        written = write_release(self, path, audit=audit, unaudited=unaudited)
+        written = write_release(self, path, audit, unaudited, format=format, mark=mark, title=title)
         # Workbooks carry the time they were made at, so that equal ones differ.
         if before is not None and target.suffix.lower() != ".xlsx" and before != written.read_bytes():
             issue_warnings([f"{target}: {AVERAGES}"])

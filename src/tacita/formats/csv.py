@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,13 +114,18 @@ def write_rows(
     public: bool = False,
 ) -> Path:
     """Write columns of text under a header as a CSV file, as a whole or not at all, and return its path."""
+    return write_lines(path, chain([header], zip(*columns, strict=True)), public=public)
+
+
+def write_lines(
+    path: str | os.PathLike[str], lines: Iterable[Sequence[str]], *, public: bool = False
+) -> Path:
+    """Write lines of fields as a CSV file, as a whole or not at all, and return its path."""
     with (
         replace_file(path, public=public) as temporary,
         temporary.open("w", encoding="utf-8", newline="") as out,
     ):
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(zip(*columns, strict=True))
+        csv.writer(out, lineterminator="\n").writerows(lines)
     return Path(path)
 
 

@@ -1,35 +1,40 @@
 """Write releases as Excel workbooks; :mod:`tacita.formats.workbook` reads workbooks.
 
-A release gets a sheet of one row per cell, a crosstab and a sheet of notes. For publication all hidden cells
-look the same: whoever knows which are primary knows that a rule hits them, which the audit does not assume.
-In the internal workbook words and colours tell primary suppressions (blue) from all other changed cells
-(red). Text is never a formula.
+A release gets a crosstab with a title and a legend, a sheet of one row per cell and one of notes. For
+publication all hidden cells look the same: whoever knows which are primary knows that a rule hits them, which
+the audit does not assume. In the internal workbook words and colours tell primary suppressions (blue) from
+all other changed cells (red). Text is never a formula.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tacita.core.errors import InputError
-from tacita.core.exact import Cells
 from tacita.core.release import Mark, Release
 from tacita.core.tables.frames import find_part, list_rows
-from tacita.core.tables.layout import list_lines
+from tacita.formats.code_labels import list_labelled_rows
+from tacita.formats.crosstab_page import build_crosstab_page
 from tacita.formats.escape import escape
 from tacita.formats.extent import MOST_COLUMNS, MOST_ROWS
 from tacita.formats.number_texts import format_numbers
+from tacita.formats.presentation import HIDDEN, USUAL_MARK, USUAL_PRESENTATION, Presentation
 from tacita.formats.published_cells import COLUMNS, format_cells
 from tacita.storage.atomic import replace_file
 
 WORKBOOK = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+RELEASE = "release"
+"""What the sheet of one row per cell is called, with the name of its table if it is one of several."""
+LONGEST_SHEET_NAME = 31
+HEADINGS = 3
+"""Rows of a crosstab's sheet down to its column headings: title, blank, headings."""
 BLUE, RED, GREY = "#BDD7EE", "#F8CBAD", "#D9D9D9"
 MEANING = {
-    Mark.SUPPRESSED: ("x", "hidden"),
+    Mark.SUPPRESSED: (USUAL_MARK, HIDDEN),
     Mark.INTERVAL: ("[4...10]", "the value lies between 4 and 10"),
     Mark.ROUNDED: ("rounded", "the true value lies between low and high of the sheet 'release'"),
     Mark.ADJUSTED: ("adjusted", "the true value lies between low and high of the sheet 'release'"),
@@ -42,10 +47,15 @@ MEANING_INTERNAL = (
 
 
 def write_excel(
-    release: Release, path: Path, labels: Mapping[str, str] | None = None, *, internal: bool = False
+    release: Release,
+    path: Path,
+    labels: Mapping[str, str] | None = None,
+    presentation: Presentation = USUAL_PRESENTATION,
+    *,
+    internal: bool = False,
 ) -> Path:
-    """Write a release as an Excel workbook of cells, crosstab and notes, with a pair of sheets per linked
-    table; return its path.
+    """Write a release as an Excel workbook of crosstab, cells and notes, with a pair of sheets per linked
+    table, which carry its name; return its path.
 
     Parameters
     ----------
@@ -61,17 +71,50 @@ def write_excel(
             place=path,
             remedy="write .csv or .parquet instead",
         )
+    names = name_sheets([find_part(release.structure, part).name for part in parts])
+    used = [meaning for mark, meaning in MEANING.items() if (release.marks == mark).any()]
+    explained = [*MEANING_INTERNAL, *used] if internal else used
+    explained = [(presentation.mark if word == USUAL_MARK else word, text) for word, text in explained]
     with create_workbook(path, public=not internal) as book:
         look = _CellFormats(book, internal)
-        for part in parts:
-            ending = f" {part + 1}" if len(parts) > 1 else ""
-            _write_cells(book.add_worksheet(f"release{ending}"), release, part, look)
+        for part, (crosstab, _) in zip(parts, names, strict=True):
             if not release.structure.labels:
-                _write_crosstab(book, f"crosstab{ending}", release, part, look)
-        used = [meaning for mark, meaning in MEANING.items() if (release.marks == mark).any()]
-        explained = [*MEANING_INTERNAL, *used] if internal else used
+                title = presentation.name(release) if len(parts) == 1 else _name_part(release, part)
+                lines = [f"{word}: {text}" for word, text in explained]
+                _write_crosstab(book, crosstab, release, part, look, presentation.mark, title, lines)
+        for part, (_, cells) in zip(parts, names, strict=True):
+            _write_cells(book.add_worksheet(cells), release, part, look)
         _write_notes(book.add_worksheet("notes"), explained, labels or {})
     return path
+
+
+def _name_part(release: Release, part: int) -> str:
+    shown = find_part(release.structure, part)
+    return f"{shown.name}: {' by '.join(release.structure.dimensions[d].name for d in shown.dimensions)}"
+
+
+def name_sheets(tables: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the names of the sheets with the crosstab and the cells of each table in a workbook.
+
+    Those of linked tables carry their names, without what names of sheets cannot hold.
+
+    >>> name_sheets(["sales"])
+    [('crosstab', 'release')]
+    >>> name_sheets(["by region/size", "by region:size"])
+    [('by region size', 'release by region size'), ('by region size 2', 'release by region size 2')]
+    """
+    if len(tables) == 1:
+        return [("crosstab", RELEASE)]
+    found: list[str] = []
+    taken = {"", "notes", "history", "crosstab", RELEASE}
+    for number, table in enumerate(tables, start=1):
+        room = LONGEST_SHEET_NAME - len(RELEASE) - 1
+        name = " ".join(re.sub(r"[\[\]:*?/\\]|[\x00-\x1f]", " ", table).split()).strip("' ")[:room].strip()
+        if name.casefold() in taken:
+            name = f"{name[: room - len(str(number)) - 1]} {number}".strip()
+        taken.add(name.casefold())
+        found.append(name)
+    return [(name, f"{RELEASE} {name}") for name in found]
 
 
 @contextmanager
@@ -106,8 +149,8 @@ class _CellFormats:
 
 
 def _write_cells(sheet: Any, release: Release, part: int, look: _CellFormats) -> None:
-    names, codes, cells = list_rows(release.structure, part)
-    columns = [[escape(code) for code in column.to_pylist()] for column in codes]
+    names, texts, cells = list_labelled_rows(release.structure, part)
+    columns = [[escape(text) for text in column] for column in texts]
     header = [*map(escape, names), *COLUMNS, *(["status"] if look.internal else [])]
     for c, name in enumerate(header):
         sheet.write_string(0, c, name, look.header)
@@ -120,9 +163,9 @@ def _write_cells(sheet: Any, release: Release, part: int, look: _CellFormats) ->
             sheet.write_string(r + 1, c, column[r])
         at = len(columns)
         sheet.write_string(r + 1, at, words[release.marks[cell]], colour)
-        for k, texts in enumerate(ends):
-            if texts[r]:
-                sheet.write_number(r + 1, at + 1 + k, float(texts[r]), colour)
+        for k, numbers in enumerate(ends):
+            if numbers[r]:
+                sheet.write_number(r + 1, at + 1 + k, float(numbers[r]), colour)
             elif colour is not None:
                 sheet.write_blank(r + 1, at + 1 + k, None, colour)
         if look.internal and colour is not None:
@@ -130,39 +173,43 @@ def _write_cells(sheet: Any, release: Release, part: int, look: _CellFormats) ->
     sheet.freeze_panes(1, len(columns))
 
 
-def _write_crosstab(book: Any, name: str, release: Release, part: int, look: _CellFormats) -> None:
-    """Write a release as a crosstab in a workbook's sheet: its last dimension across, all others down, each
-    code after those below it, as tables are printed; nothing where that does not fit a sheet.
+def _write_crosstab(
+    book: Any,
+    name: str,
+    release: Release,
+    part: int,
+    look: _CellFormats,
+    mark: str,
+    title: str,
+    legend: Sequence[str],
+) -> None:
+    """Write a release as a crosstab in a workbook's sheet, between its title and its legend; nothing where
+    that does not fit a sheet.
     """
-    structure = release.structure
-    shown = find_part(structure, part)
-    dimensions = [structure.dimensions[d] for d in shown.dimensions]
-    if len(dimensions) < 2:
+    page = build_crosstab_page(release.structure, part)
+    side, top = len(page.stub), HEADINGS + bool(page.column_labels)
+    if len(page.dimensions) < 2 or side + len(page.columns) > MOST_COLUMNS:
         return
-    ranks = np.column_stack(
-        [np.argsort(list_lines(dimension)[0])[shown.codes[:, c]] for c, dimension in enumerate(dimensions)]
-    )
-    _, top, across = np.unique(ranks[:, -1], return_index=True, return_inverse=True)
-    _, first, down = np.unique(ranks[:, :-1], axis=0, return_index=True, return_inverse=True)
-    side = len(dimensions) - 1
-    if top.size + side > MOST_COLUMNS or first.size >= MOST_ROWS:
+    if top + len(page.rows) + 1 + len(legend) > MOST_ROWS:
         return
     sheet = book.add_worksheet(name)
-    for c, dimension in enumerate(dimensions[:-1]):
-        sheet.write_string(0, c, escape(dimension.name), look.header)
-    for c, code in enumerate(shown.codes[top, -1].tolist()):
-        sheet.write_string(0, side + c, escape(dimensions[-1].codes[code]), look.header)
-    for r, row in enumerate(first.tolist()):
-        for c, dimension in enumerate(dimensions[:-1]):
-            sheet.write_string(r + 1, c, escape(dimension.codes[shown.codes[row, c]]), look.header)
-    words = ("x (primary)", "x (secondary)") if look.internal and release.primary.any() else ("x", "x")
+    sheet.write_string(0, 0, escape(title), look.header)
+    for c, heading in enumerate((*page.stub, *page.columns)):
+        sheet.write_string(HEADINGS - 1, c, escape(heading), look.header)
+    for c, label in enumerate(page.column_labels):
+        sheet.write_string(HEADINGS, side + c, escape(label), look.header)
+    for r, stub in enumerate(page.list_stubs()):
+        for c, text in enumerate(stub):
+            sheet.write_string(top + r, c, escape(text), look.header)
+    words = ("x (primary)", "x (secondary)") if look.internal and release.primary.any() else (mark, mark)
     texts = format_cells(release, *words)
-    placed: Cells = shown.cells
-    for r, c, cell in zip(down.ravel().tolist(), across.tolist(), placed.tolist(), strict=True):
+    for r, c, cell in zip(*(each.tolist() for each in (*page.at, page.cells)), strict=True):
         write = sheet.write_number if release.shown[cell] else sheet.write_string
-        content = float(texts[cell]) if release.shown[cell] else texts[cell]
-        write(r + 1, side + c, content, look.colour(release, cell))
-    sheet.freeze_panes(1, side)
+        content = float(texts[cell]) if release.shown[cell] else escape(texts[cell])
+        write(top + r, side + c, content, look.colour(release, cell))
+    for r, line in enumerate(legend):
+        sheet.write_string(top + len(page.rows) + 1 + r, 0, escape(line))
+    sheet.freeze_panes(top, side)
 
 
 def _write_notes(sheet: Any, explained: Sequence[tuple[str, str]], labels: Mapping[str, str]) -> None:

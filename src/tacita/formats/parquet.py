@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tacita.core.errors import FormatError
 from tacita.core.release import Release
 from tacita.core.tables.columns import Columns, refuse_wide
 from tacita.core.tables.frames import find_part
 from tacita.formats.captions import find_repeated
+from tacita.formats.code_labels import list_labelled_rows, name_label_columns
 from tacita.storage.atomic import replace_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def read_parquet(path: str | os.PathLike[str]) -> Columns:
@@ -42,15 +47,17 @@ def write_parquet(release: Release, path: Path, labels: Mapping[str, str] | None
     import pyarrow.parquet
 
     parts = range(max(1, len(release.structure.parts)))
-    tables = [release.to_arrow(part) for part in parts]
+    tables = [_build_part(release, part) for part in parts]
     if len(tables) > 1:
-        names = [find_part(release.structure, part).name for part in parts]
+        titles = [find_part(release.structure, part).name for part in parts]
         tables = [
             table.add_column(0, "table", pa.array([name] * table.num_rows))
-            for table, name in zip(tables, names, strict=True)
+            for table, name in zip(tables, titles, strict=True)
         ]
     whole = pa.concat_tables(tables, promote_options="default")
-    order = [d.name for d in release.structure.dimensions] or ["cell"]
+    labelled = name_label_columns(release.structure.dimensions)
+    names = [d.name for d in release.structure.dimensions] or ["cell"]
+    order = [each for name in names for each in (name, labelled.get(name)) if each is not None]
     first = (["table"] if len(tables) > 1 else []) + order
     whole = whole.select([*first, *(name for name in whole.column_names if name not in first)])
     if labels:
@@ -58,3 +65,15 @@ def write_parquet(release: Release, path: Path, labels: Mapping[str, str] | None
     with replace_file(path, public=True) as temporary:
         pyarrow.parquet.write_table(whole, temporary)
     return path
+
+
+def _build_part(release: Release, part: int) -> pa.Table:
+    """Return what a Parquet file says of one table of a release: codes, labels, and what is published."""
+    import pyarrow as pa
+
+    table = release.to_arrow(part)
+    names, columns, _ = list_labelled_rows(release.structure, part)
+    for k, (name, texts) in enumerate(zip(names, columns, strict=True)):
+        if name not in table.column_names:
+            table = table.add_column(k, name, pa.array(texts, pa.string()))
+    return table

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
-RELEASE = re.compile(r"release( \d+)?")
-"""A sheet of a release of ours, if it has its columns; ``crosstab`` and ``notes`` say nothing more."""
+RELEASE = re.compile(r"release(?: (.+))?")
+"""A sheet of a release of ours, if it has its columns; its crosstab and ``notes`` say nothing more."""
 
 
 @dataclass(frozen=True)
@@ -59,18 +59,23 @@ class Sheets:
     @property
     def proposed(self) -> str | None:
         """The name of the workbook's sheet that is read if none is named; None if all are empty."""
-        return next(iter(self.names), None)
+        return next((name for name in self.names if name not in self.companions), None)
 
     @property
     def likely(self) -> str | None:
         """The sheet of a workbook to ask people about first: of those they see, the first with a table."""
         seen = self.visible or self.hidden
-        return next((name for name in seen if name in self.tables), self.proposed)
+        own = (name for name in seen if name in self.tables and name not in self.companions)
+        return next(own, self.proposed)
 
     @property
     def others(self) -> tuple[str, ...]:
         """The names of a workbook's sheets that may have been meant instead of the one proposed."""
-        return tuple(name for name in (self.visible or self.hidden)[1:] if name not in self.companions)
+        return tuple(
+            name
+            for name in self.visible or self.hidden
+            if name != self.proposed and name not in self.companions
+        )
 
 
 def is_workbook(path: str | os.PathLike[str]) -> bool:
@@ -211,11 +216,14 @@ def _find_companions(
     alone says little: the columns show a release.
     """
     released = [
-        name
+        found
         for name in names
-        if len(names) > 1 and RELEASE.fullmatch(name) and _is_release(_get_sheet(path, book, name))
+        if len(names) > 1
+        and (found := RELEASE.fullmatch(name)) is not None
+        and _is_release(_get_sheet(path, book, name))
     ]
-    ours = {"notes", *(name.replace("release", "crosstab") for name in released)} if released else set()
+    # Earlier versions numbered the crosstabs of linked tables.
+    ours = {each for found in released for each in ("notes", found[1] or "crosstab", f"crosstab {found[1]}")}
     return tuple(name for name in names if name in ours)
 
 

@@ -12,16 +12,17 @@ import shutil
 from pathlib import Path
 
 from tacita.core.errors import InputError
-from tacita.publication.release_write import FORMATS
+from tacita.publication.destination import CERTIFICATE as CERTIFICATE
+from tacita.publication.destination import RECORD, Destination, find_destination
+from tacita.publication.release_write import ENDINGS
 from tacita.storage.internal import INTERNAL as INTERNAL
 from tacita.storage.internal import PUBLICATION as PUBLICATION
 from tacita.storage.internal import refuse_published
 from tacita.storage.recovery import recover
 from tacita.storage.switch import MARKER
 
-RELEASES = tuple(f"release.{ending}" for ending in FORMATS)
+RELEASES = tuple(f"release{ending}" for ending in ENDINGS.values())
 """Names of a release, one per format."""
-CERTIFICATE = "certificate.json"
 EARLIER_DRAFT = re.compile(r"\.draft-[a-z0-9_]{8}|\..+\.[0-9a-f]{8}\.(tmp|old)")
 """What interrupted runs of earlier versions left inside the folders of results."""
 
@@ -34,7 +35,7 @@ def find_release(folder: Path) -> Path:
     InputError
         There is none, or there are two: earlier versions wrote releases to the folder itself.
     """
-    files = (folder / PUBLICATION / "release.csv", folder / "release.csv")
+    files = (folder / PUBLICATION / RECORD, folder / RECORD)
     for file in files:
         refuse_incomplete(file)
     found = [file for file in files if file.is_file()]
@@ -90,23 +91,24 @@ def refuse_incomplete(file: Path) -> None:
         )
 
 
-def recover_results(folder: Path) -> tuple[str, ...]:
-    """Undo or finish what interrupted runs left in a folder of published results; return notes on that.
+def recover_results(place: Path | Destination) -> tuple[str, ...]:
+    """Undo or finish what interrupted runs left where results are published; return notes on that.
 
     Raises
     ------
     InputError
         See :func:`tacita.storage.recovery.recover`.
     """
-    return (*recover(folder), *remove_earlier_drafts(folder))
+    place = find_destination(place)
+    return (*recover(place.home), *remove_earlier_drafts(place))
 
 
-def remove_earlier_drafts(folder: Path) -> tuple[str, ...]:
+def remove_earlier_drafts(place: Destination) -> tuple[str, ...]:
     """Remove drafts that earlier versions left in ``publication`` and ``internal``; return a note."""
     removed = []
-    for place in (folder / PUBLICATION, folder / INTERNAL):
-        names = sorted(os.listdir(place)) if place.is_dir() else []
-        for path in (place / name for name in names if EARLIER_DRAFT.fullmatch(name)):
+    for folder in () if place.file is not None else (place.home / PUBLICATION, place.home / INTERNAL):
+        names = sorted(os.listdir(folder)) if folder.is_dir() else []
+        for path in (folder / name for name in names if EARLIER_DRAFT.fullmatch(name)):
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             else:
@@ -115,8 +117,8 @@ def remove_earlier_drafts(folder: Path) -> tuple[str, ...]:
     return (f"removed, as left by an interrupted run: {', '.join(map(str, removed))}",) if removed else ()
 
 
-def refuse_mixed(folder: Path) -> None:
-    """Refuse a folder of results that cannot be filled, or that would put internal files in publication.
+def refuse_mixed(place: Path | Destination) -> None:
+    """Refuse a destination of results that cannot be filled, or that would put internal files in publication.
 
     Raises
     ------
@@ -125,11 +127,14 @@ def refuse_mixed(folder: Path) -> None:
         lead its internal files into its publication, its publication holds internal files of other results,
         or something else stands in the way.
     """
-    public, internal = folder / PUBLICATION, folder / INTERNAL
-    for place in (folder, internal):
-        refuse_published(place)
-    for place in (folder, public, internal):
-        _refuse_blocked(place)
+    place = find_destination(place)
+    public, internal = place.home / place.public, place.home / place.internal
+    for folder in (place.home, internal):
+        refuse_published(folder)
+    for folder in (place.home, public, internal):
+        _refuse_blocked(folder)
+    if place.file is not None:
+        return
     if public.resolve() in (internal.resolve(), *internal.resolve().parents):
         raise InputError(f"{internal} leads into {public}: what is internal would be published")
     for below, folders, _ in os.walk(public):
@@ -156,14 +161,15 @@ def _refuse_blocked(place: Path) -> None:
         )
 
 
-def note_releases_outside(folder: Path) -> tuple[str, ...]:
+def note_releases_outside(place: Path | Destination) -> tuple[str, ...]:
     """Return a note on files beside the folder ``publication`` that are named like releases: earlier versions
     wrote them there.
 
     They may as well be somebody's own, hence they are reported and not removed.
     """
-    there = [str(folder / name) for name in RELEASES if (folder / name).is_file()]
-    if not there:
+    place = find_destination(place)
+    there = [str(place.home / name) for name in RELEASES if (place.home / name).is_file()]
+    if place.file is not None or not there:
         return ()
     return (
         f"not of this release: {', '.join(there)}. Earlier versions wrote releases there: remove what is "

@@ -23,6 +23,7 @@ from tacita.core.tables.dimension import Dimension
 from tacita.core.tables.frames import find_part, list_rows
 from tacita.core.tables.layout import Layout, Line, lay_out, list_lines
 from tacita.core.tables.structure import Part
+from tacita.formats.presentation import HIDDEN, USUAL_PRESENTATION, Presentation
 from tacita.formats.published_cells import format_cells
 from tacita.storage.atomic import write_text
 
@@ -37,7 +38,12 @@ ALWAYS = 2_000
 """Places that are no burden however few of them are filled."""
 
 
-def write_html(release: Release, path: Path, labels: Mapping[str, str]) -> Path:
+def write_html(
+    release: Release,
+    path: Path,
+    labels: Mapping[str, str],
+    presentation: Presentation = USUAL_PRESENTATION,
+) -> Path:
     """Write a release as an HTML page for publication, its crosstabs and a legend, and return its path.
 
     Parameters
@@ -56,19 +62,19 @@ def write_html(release: Release, path: Path, labels: Mapping[str, str]) -> Path:
             place=path,
             remedy="write .csv, .parquet or .xlsx instead",
         )
-    return write_text(path, _build_page(release, labels), public=True)
+    return write_text(path, _build_page(release, labels, presentation), public=True)
 
 
-def _build_page(release: Release, labels: Mapping[str, str]) -> str:
+def _build_page(release: Release, labels: Mapping[str, str], presentation: Presentation) -> str:
     structure = release.structure
-    title = " by ".join(d.name for d in structure.dimensions) or "Cells"
-    texts = _format_texts(release)
+    title = presentation.name(release)
+    texts = _format_texts(release, presentation.mark)
     several = len(structure.parts) > 1
     body = [f"<h1>{escape(title)}</h1>"]
     if reason := labels.get("unaudited"):
         body.append(f'<p class="unaudited">Not proven safe. Written all the same: {escape(reason)}</p>')
     body += [f"<p>{escape(text)}</p>" for name, text in labels.items() if name != "unaudited"]
-    body.append(_build_legend(release))
+    body.append(_build_legend(release, presentation.mark))
     for number in range(max(1, len(structure.parts))):
         part = find_part(structure, number) if structure.dimensions else None
         if several and part is not None:
@@ -134,12 +140,15 @@ def _build_crosstab(release: Release, shown: Layout, caption: str, texts: Sequen
 
 
 def _build_heading(scope: str, line: Line, dimension: Dimension | None) -> str:
-    label = (
-        next((t.labels[line.code] for t in dimension.trees if line.code in t.labels), "") if dimension else ""
-    )
-    meaning = f" <small>{escape(label)}</small>" if label and label != line.code else ""
     indent = f' style="padding-left:{0.5 + 1.1 * line.depth:.1f}rem"' if scope == "row" and line.depth else ""
-    return f'<th scope="{scope}"{indent}>{escape(line.code)}{meaning}</th>'
+    return f'<th scope="{scope}"{indent}>{_build_code(line.code, dimension)}</th>'
+
+
+def _build_code(code: str, dimension: Dimension | None) -> str:
+    """Return a code as HTML for publication, with its label beside it unless the code says as much."""
+    label = dimension.label(code) if dimension else ""
+    meaning = f" <small>{escape(label)}</small>" if label and label != code else ""
+    return f"{escape(code)}{meaning}"
 
 
 def _build_list(release: Release, number: int, texts: Sequence[str]) -> str:
@@ -147,9 +156,14 @@ def _build_list(release: Release, number: int, texts: Sequence[str]) -> str:
     names, codes, cells = list_rows(release.structure, number)
     columns = [column.to_pylist() for column in codes]
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in (*names, "value"))
+    named = {dimension.name: dimension for dimension in release.structure.dimensions}
+    own = [named.get(name) for name in names]
     rows = []
     for r, cell in enumerate(cells.tolist()):
-        headings = "".join(f'<th scope="row">{escape(column[r])}</th>' for column in columns)
+        headings = "".join(
+            f'<th scope="row">{_build_code(column[r], dimension)}</th>'
+            for column, dimension in zip(columns, own, strict=True)
+        )
         rows.append(f"<tr>{headings}{_build_cell(release, cell, texts)}</tr>")
     return _wrap_scrolling(f"<thead><tr>{head}</tr></thead>", rows)
 
@@ -165,11 +179,11 @@ def _build_cell(release: Release, cell: int, texts: Sequence[str]) -> str:
     return f"<td{changed}>{escape(texts[cell])}</td>"
 
 
-def _format_texts(release: Release) -> list[str]:
+def _format_texts(release: Release, mark: str) -> list[str]:
     """Return the text of each cell on the HTML page for publication; numbers that are not exact carry ``≈``,
     and their distance from the truth unless it is one for all.
     """
-    texts = format_cells(release, "x", "x")
+    texts = format_cells(release, mark, mark)
     radius = _find_radius(release)
     for cell in np.flatnonzero(_find_inexact(release)).tolist():
         texts[cell] = f"≈{texts[cell]}"
@@ -191,10 +205,10 @@ def _find_radius(release: Release) -> int | None:
     return int(own[0]) if own.size and (own == own[0]).all() else None
 
 
-def _build_legend(release: Release) -> str:
+def _build_legend(release: Release, mark: str) -> str:
     entries = []
     if (release.marks == Mark.SUPPRESSED).any():
-        entries.append(("x", "hidden"))
+        entries.append((mark, HIDDEN))
     if (release.marks == Mark.INTERVAL).any():
         entries.append(("[4...10]", "the value lies between 4 and 10"))
     if (radius := _find_radius(release)) is not None:

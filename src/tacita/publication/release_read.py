@@ -29,6 +29,7 @@ from tacita.core.tables.frames import find_part
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.formats.cell_rows import find_cells, list_code_columns
+from tacita.formats.code_labels import name_label_columns
 from tacita.formats.columns import read_columns
 from tacita.publication.folders import refuse_incomplete
 from tacita.publication.release_rows import ReleaseRows, apply_rounding, parse_foreign_rows, parse_own_rows
@@ -122,6 +123,7 @@ def build_release(
     """Return the release that the rows of a published file state of ``cells``; see :func:`read_release`."""
     base, radius, notice = reading.get("base"), reading.get("radius"), ""
     if "mark" in source.names:
+        source = _drop_code_labels(source, table.structure)
         _refuse_further(source, [*_list_code_columns(table.structure), *RELEASE, *LABELS])
         _refuse_varying_labels(source)
         rows, notice = parse_own_rows(source, base, radius), _read_notice(source)
@@ -259,6 +261,28 @@ def _refuse_further(source: Columns, known: Sequence[str]) -> None:
             "readers would see what the audit cannot",
             remedy="take it out",
         )
+
+
+def _drop_code_labels(source: Columns, structure: Structure) -> Columns:
+    """Return the columns of a published file without the labels of codes; refuse other words than those of
+    the classification.
+    """
+    labelled = name_label_columns(structure.dimensions)
+    for dimension in structure.dimensions:
+        name = labelled.get(dimension.name, "")
+        if name not in source.names or dimension.name not in source.names:
+            continue
+        codes, said = (source.texts(each).to_pylist() for each in (dimension.name, name))
+        for row, (code, label) in enumerate(zip(codes, said, strict=True)):
+            if label.strip() != dimension.label(code).strip():
+                raise ReleaseError(
+                    f"column '{name}' does not hold the label of '{code}', as the classification has it: "
+                    "readers would see what the audit cannot",
+                    place=source.place(row),
+                    remedy="take the column out",
+                )
+        source = replace(source, data=source.data.drop_columns([name]))
+    return source
 
 
 def _refuse_varying_labels(source: Columns) -> None:

@@ -17,15 +17,18 @@ from tacita.core.tables.frames import find_part, list_rows
 from tacita.formats.csv import write_rows
 from tacita.formats.escape import escape, escape_all
 from tacita.formats.number_texts import format_numbers
+from tacita.formats.presentation import USUAL_MARK, Presentation
 from tacita.formats.published_cells import COLUMNS
 from tacita.verify import NOTICES
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
 
-Format = Literal["csv", "parquet", "xlsx", "txt", "tsv", "html"]
+Format = Literal["csv", "crosstab", "parquet", "xlsx", "txt", "tsv", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-"""What a release can be written as: endings of files, without the point."""
+"""What a release can be written as: endings of files, without the point; ``crosstab`` is CSV too."""
+ENDINGS: dict[str, str] = {name: "-crosstab.csv" if name == "crosstab" else f".{name}" for name in FORMATS}
+"""What is added to the name of a release in each format."""
 FEWEST_WORDS, FEWEST_LETTERS = 3, 10
 """Of a reason."""
 WORDS = [mark.word for mark in Mark]
@@ -36,6 +39,10 @@ def write_release(
     path: str | os.PathLike[str],
     audit: Audit | None = None,
     unaudited: str | None = None,
+    *,
+    format: Format | None = None,
+    mark: str = USUAL_MARK,
+    title: str = "",
 ) -> Path:
     """Write a release for publication, with a safe audit or a reason; the ending of ``path`` is the format.
 
@@ -50,6 +57,10 @@ def write_release(
     unaudited
         Why the release is written without one, in a few words (see :func:`is_reason`), which stand in the
         file, as the release's notice does.
+    format
+        ``"crosstab"``: a CSV file laid out as the table is printed, not one row per cell.
+    mark, title
+        What stands in place of suppressed numbers, and above the table, where it is laid out.
 
     Raises
     ------
@@ -65,8 +76,14 @@ def write_release(
         )
     reason = "" if unaudited is None else check_reason(unaudited)
     labels = {name: text for name, text in (("unaudited", reason), ("notice", release.notice)) if text}
-    target = Path(path)
+    target, presentation = Path(path), Presentation(mark, title)
     suffix = target.suffix.lower()
+    if format not in (None, "crosstab", suffix[1:]) or (format == "crosstab" and suffix != ".csv"):
+        raise InputError(f"format '{format}'", place=target, remedy="give the file the ending of its format")
+    if format == "crosstab":
+        from tacita.formats.crosstab_page import write_crosstab_csv
+
+        return write_crosstab_csv(release, target, labels, presentation)
     if suffix == ".csv":
         return write_csv(release, target, labels)
     if suffix == ".parquet":
@@ -76,7 +93,7 @@ def write_release(
     if suffix == ".xlsx":
         from tacita.formats.excel import write_excel
 
-        return write_excel(release, target, labels)
+        return write_excel(release, target, labels, presentation)
     if suffix in (".txt", ".tsv"):
         from tacita.formats.nchs import write_nchs_release
 
@@ -84,8 +101,8 @@ def write_release(
     if suffix == ".html":
         from tacita.publication.release_html import write_html
 
-        return write_html(release, target, labels)
-    known = ", ".join(f".{ending}" for ending in FORMATS)
+        return write_html(release, target, labels, presentation)
+    known = ", ".join(f".{ending}" for ending in FORMATS if ending != "crosstab")
     raise InputError(f"no format has the ending '{suffix}'", place=target, remedy=f"use one of {known}")
 
 

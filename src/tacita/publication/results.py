@@ -1,4 +1,5 @@
-"""Write results: to ``publication``, and internal files to ``internal`` beside it.
+"""Write results: to ``publication`` with internal files in ``internal`` beside it, or to a file with internal
+files in a folder beside that; see :mod:`tacita.publication.destination`.
 
 | file | for | written |
 |---|---|---|
@@ -7,6 +8,7 @@
 | ``internal/audit.json`` | internal use | always |
 | ``internal/certificate.json`` | internal use | if the release is safe |
 | ``internal/earlier-release.csv`` | internal use | if another release of the same table was there |
+| ``safe.internal/release.csv`` | internal use | beside a named file: the release, as its certificate has it |
 
 All of them are complete before any takes its place, and all take their places or none does. Files of an
 earlier release go first: a certificate beside another release would be taken for its proof, and two releases
@@ -30,26 +32,25 @@ import numpy as np
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.run import AVERAGES
 from tacita.core.windows import have_same_windows
-from tacita.publication.folders import (
+from tacita.formats.presentation import USUAL_MARK, Presentation
+from tacita.publication.destination import (
     CERTIFICATE,
-    INTERNAL,
-    PUBLICATION,
-    RELEASES,
-    note_releases_outside,
-    refuse_mixed,
-    remove_earlier_drafts,
+    PUBLISHED_FILES,
+    RECORD,
+    VERDICT,
+    WORKBOOK,
+    Destination,
+    find_destination,
 )
-from tacita.publication.release_write import FORMATS, check_reason, write_release
+from tacita.publication.folders import note_releases_outside, refuse_mixed, remove_earlier_drafts
+from tacita.publication.release_write import check_reason, write_release
 from tacita.storage.atomic import write_text
 from tacita.storage.file_set import open_file_set
+from tacita.storage.internal import PUBLICATION
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
 
-VERDICT = (f"{INTERNAL}/{CERTIFICATE}", f"{INTERNAL}/audit.json")
-WORKBOOK = f"{INTERNAL}/release-internal.xlsx"
-RESULTS = (*VERDICT, WORKBOOK, *(f"{PUBLICATION}/{name}" for name in RELEASES))
-"""What speaks of one release alone, by its place in the folder; the certificate first, as it goes first."""
 REPLACED = "earlier-release"
 """What copies of releases that are replaced are called, the first one without a number."""
 PRIMARY_NOTE = (
@@ -60,30 +61,41 @@ PRIMARY_NOTE = (
 
 @dataclass(frozen=True)
 class Written:
-    """The files that were written, and what their owner should know of them; warnings ask for a decision."""
+    """The files that were written, and what their owner should know of them; warnings ask for a decision.
+
+    ``public`` are those of ``paths`` that are for publication.
+    """
 
     paths: tuple[Path, ...]
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    public: tuple[Path, ...] = ()
 
 
 def write_results(
     audit: Audit,
-    folder: Path,
-    formats: Sequence[str] = ("csv",),
+    place: Path | Destination,
+    formats: Sequence[str] = (),
     reason: str | None = None,
     *,
+    mark: str = USUAL_MARK,
+    title: str = "",
     with_them: Sequence[Path] = (),
 ) -> Written:
-    """Write a release to ``publication`` and the verdict on it to ``internal``, in place of earlier ones.
+    """Write a release for publication and the verdict on it for internal use, in place of earlier ones.
 
     Parameters
     ----------
+    place
+        A folder, or a file by its ending; see :mod:`tacita.publication.destination`.
     formats
-        Endings without the point: ``csv``, ``parquet``, ``xlsx``, ``txt``, ``tsv``, ``html``.
+        ``csv``, ``crosstab``, ``parquet``, ``xlsx``, ``txt``, ``tsv``, ``html``; by default that of the named
+        file, or ``csv``.
     reason
         Why a release that is not proven safe is written all the same, in a few words, which its files then
         carry. Without it nothing is written for publication. A safe release needs none, and carries none.
+    mark, title
+        What stands in place of suppressed numbers, and above the table, where it is laid out.
     with_them
         Further internal files, complete but not in their places: they are moved with the others.
 
@@ -96,66 +108,74 @@ def write_results(
     """
     from tacita.formats.excel import write_excel
 
-    refuse_blocked(folder)
-    if strange := [ending for ending in formats if ending not in FORMATS]:
-        raise InputError(
-            f"no format of a release is called '{strange[0]}'", remedy=f"choose among {', '.join(FORMATS)}"
-        )
+    place = find_destination(place)
+    planned = place.plan(formats)
+    refuse_blocked(place, formats)
     unaudited = None if audit.safe or reason is None else check_reason(reason)
-    chosen = list(dict.fromkeys(formats)) if audit.safe or unaudited is not None else []
-    with open_file_set(folder) as files:
-        public, internal = files.make_folder(PUBLICATION), files.make_folder(INTERNAL)
-        for ending in chosen:
-            write_release(audit.release, public / f"release.{ending}", audit=audit, unaudited=unaudited)
+    chosen = planned if audit.safe or unaudited is not None else {}
+    with open_file_set(place.home) as files:
+        public, internal = files.make_folder(place.public), files.make_folder(place.internal)
+        for each, name in chosen.items():
+            write_release(
+                audit.release,
+                public / name,
+                audit=audit,
+                unaudited=unaudited,
+                format=each,  # type: ignore[arg-type]
+                mark=mark,
+                title=title,
+            )
         if "xlsx" in chosen:
-            write_excel(audit.release, internal / Path(WORKBOOK).name, internal=True)
+            write_excel(audit.release, internal / WORKBOOK, None, Presentation(mark, title), internal=True)
+        if place.file is not None and chosen:
+            write_release(audit.release, internal / RECORD, audit=audit, unaudited=unaudited)
+            write_text(internal / PUBLISHED_FILES, "".join(f"{name}\n" for name in chosen.values()))
         _write_verdict(audit, internal)
         for path in with_them:
             shutil.move(path, internal / path.name)
-        warnings = _keep_replaced(audit, folder, internal, published=bool(chosen))
-        notes = (*files.notes, *remove_earlier_drafts(folder))
-        gone = find_earlier_results(folder)
-        placed = files.move_into_place(gone, whole=PUBLICATION)
-    paths = tuple(sorted(placed, key=lambda path: path.parent.name == INTERNAL))
-    primary = [f"{path} {PRIMARY_NOTE}" for path in paths if path.suffix in (".txt", ".tsv")]
-    more = (*_note_removed(gone, paths), *note_releases_outside(folder))
-    return Written(paths, (*notes, *primary, *more), warnings)
+        warnings = _keep_replaced(audit, place, internal, published=bool(chosen))
+        notes = (*files.notes, *remove_earlier_drafts(place))
+        gone = place.find_earlier()
+        placed = files.move_into_place(gone, whole=PUBLICATION if place.file is None else None)
+    inside = place.home / place.internal
+    paths = tuple(sorted(placed, key=lambda path: path.parent == inside))
+    shown = tuple(path for path in paths if path.parent != inside)
+    primary = [f"{path} {PRIMARY_NOTE}" for path in shown if path.suffix in (".txt", ".tsv")]
+    more = (*_note_removed(gone, paths), *note_releases_outside(place))
+    return Written(paths, (*notes, *primary, *more), warnings, shown)
 
 
 def write_verdict(audit: Audit, folder: Path) -> Written:
     """Write the verdict on a release as ``internal/audit.json``, with ``internal/certificate.json`` if it is
     safe, in place of an earlier one.
     """
-    refuse_blocked(folder)
+    place = Destination(folder)
+    refuse_blocked(place)
     with open_file_set(folder) as files:
-        _write_verdict(audit, files.make_folder(INTERNAL))
-        gone = find_earlier_results(folder, VERDICT)
+        _write_verdict(audit, files.make_folder(place.internal))
+        gone = [path for path in place.find_earlier() if path.name in VERDICT]
         paths = files.move_into_place(gone)
     return Written(paths, (*files.notes, *_note_removed(gone, paths)))
 
 
-def refuse_blocked(folder: Path) -> None:
-    """Refuse a folder that cannot take published results, before any are worked out for it.
+def refuse_blocked(place: Path | Destination, formats: Sequence[str] = ()) -> None:
+    """Refuse a destination that cannot take published results, before any are worked out for it.
 
     Raises
     ------
     InputError
         See :func:`tacita.publication.folders.refuse_mixed`; or a folder stands where a result is to be.
     """
-    refuse_mixed(folder)
-    if blocked := next((folder / name for name in RESULTS if (folder / name).is_dir()), None):
+    place = find_destination(place)
+    refuse_mixed(place)
+    if blocked := next((path for path in place.list_results(formats) if path.is_dir()), None):
         raise InputError(
             "this is a folder, where a result is to be", place=blocked, remedy="move it, or choose another"
         )
 
 
-def find_earlier_results(folder: Path, names: Iterable[str] = RESULTS) -> list[Path]:
-    """Return the paths of an earlier release's files in a folder of results, among those of these names."""
-    return [folder / name for name in names if (folder / name).is_file()]
-
-
-def _keep_replaced(audit: Audit, folder: Path, draft: Path, *, published: bool) -> tuple[str, ...]:
-    """Copy the published release that the audited one replaces in ``folder`` to ``draft``, the internal
+def _keep_replaced(audit: Audit, place: Destination, draft: Path, *, published: bool) -> tuple[str, ...]:
+    """Copy the published release that the audited one replaces at its place to ``draft``, the internal
     files; return a warning. If the new one is not ``published``, the old one goes all the same.
 
     Nothing is copied if there is none, if it is of another table or says the same, or if it was judged
@@ -163,7 +183,7 @@ def _keep_replaced(audit: Audit, folder: Path, draft: Path, *, published: bool) 
     """
     from tacita.publication.release_read import read_release
 
-    file, table = folder / PUBLICATION / "release.csv", audit.problem.table
+    file, table, internal = place.record, audit.problem.table, place.home / place.internal
     if not file.is_file():
         return ()
     try:
@@ -173,16 +193,17 @@ def _keep_replaced(audit: Audit, folder: Path, draft: Path, *, published: bool) 
     known = (*audit.problem.already_published, *audit.earlier, *([audit.release] if published else ()))
     if any(have_same_windows(table, old, release) for release in known):
         return ()
-    copy = draft / _choose_name(folder / INTERNAL)
+    copy = draft / _choose_name(internal)
+    shown = file if place.file is None else place.home / place.file
     shutil.copyfile(file, copy)
     same = np.array_equal(old.hidden, audit.release.hidden)
     happened = (
         f"replaces a release of this table that {'published other numbers' if same else 'hid other cells'}"
     )
     return (
-        f"{file} {happened if published else 'was a release of this table, and is removed'}. Readers may "
+        f"{shown} {happened if published else 'was a release of this table, and is removed'}. Readers may "
         "have kept the old one, and two releases together tell more than each of them: if it was ever "
-        f"published, protect the table again with {folder / INTERNAL / copy.name} as a "
+        f"published, protect the table again with {internal / copy.name} as a "
         "release that is already published",
         *([AVERAGES] if "seed" in audit.release.made_by else []),
     )

@@ -46,7 +46,6 @@ from tacita.specification.sections import (
     Attackers,
     Classification,
     Cost,
-    Output,
     Protection,
     Published,
     Source,
@@ -98,7 +97,8 @@ def write_project(
     waived = None if specification is None else specification.rules.waived
     effort = {"method": method, "options": _select_changed_options(method, options or {}), "seed": seed}
     specification = (specification or Specification()).replace(
-        protect={**effort, "time_limit": time_limit, "gap": gap}, output=Output(output, tuple(formats))
+        protect={**effort, "time_limit": time_limit, "gap": gap},
+        output={"folder": output, "formats": tuple(formats), **({} if output is None else {"file": None})},
     )
     notes: list[str] = []
     if microdata := [source.microdata for source in specification.sources if source.microdata is not None]:

@@ -6,12 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, isnan
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from tacita.attackers.considered import KINDS
-from tacita.core.errors import SpecificationError, did_you_mean
+from tacita.core.errors import InputError, SpecificationError, did_you_mean
 from tacita.core.outcome import read_gap
 from tacita.core.tables.read_options import ReadOptions
+from tacita.formats.presentation import USUAL_MARK, check_mark
+from tacita.publication.destination import find_destination
 from tacita.publication.release_write import FORMATS
 from tacita.publication.rounded_by_others import RoundingMode
 from tacita.rules.protection import USUAL_PERCENT
@@ -268,12 +271,34 @@ class Protection(Section):
 
 @dataclass(frozen=True)
 class Output(Section):
-    """Where results go, ``out`` by default, and in which formats, ``csv`` by default."""
+    """Where results go and what they look like.
+
+    Attributes
+    ----------
+    folder, file
+        A folder, ``out`` by default, or a file, beside which internal files go; see
+        :mod:`tacita.publication.destination`.
+    formats
+        Further formats, besides ``csv`` in a folder or that of the file.
+    mark, title
+        What stands in place of suppressed numbers, and above the table, where it is laid out.
+    """
 
     folder: str | None = None
     formats: tuple[str, ...] = ()
+    file: str | None = None
+    mark: str = USUAL_MARK
+    title: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in self.formats:
             _refuse_other(name, FORMATS, "formats")
+        if self.folder is not None and self.file is not None:
+            raise SpecificationError("give either folder or file")
+        if self.file is not None and find_destination(Path(self.file)).file is None:
+            raise SpecificationError(f"'{self.file}' has no ending of a format of releases", place="file")
+        try:
+            check_mark(self.mark)
+        except InputError as error:
+            raise SpecificationError(f"mark: {error.fault}", remedy=error.remedy or "") from None

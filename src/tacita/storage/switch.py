@@ -36,7 +36,7 @@ MARKER = "INCOMPLETE.txt"
 MARKER_TEXT = (
     "Do not publish or copy this folder. A run of tacita is replacing its files, or was interrupted while\n"
     "it did: some may be of one release and some of another. Remedy: run it again, or: tacita doctor DIR\n"
-    "where DIR is the folder that this one lies in.\n"
+    "where DIR is this folder, or the one that it lies in.\n"
 )
 PATIENCE = 60.0
 """Seconds to wait while another run switches files in the same folder."""

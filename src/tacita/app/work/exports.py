@@ -23,7 +23,8 @@ from tacita.formats.nchs import write_nchs
 from tacita.formats.petrenko import FILES as THESIS
 from tacita.formats.petrenko import write_thesis
 from tacita.formats.table_write import write_table
-from tacita.publication.folders import INTERNAL, PUBLICATION
+from tacita.publication.destination import Destination
+from tacita.publication.folders import INTERNAL
 from tacita.publication.results import Written, refuse_blocked, write_results
 from tacita.specification.left_out import HELD, note_left_out
 from tacita.specification.project_write import write_project
@@ -80,17 +81,21 @@ def export_run(
     InputError
         The folder cannot take results; see :func:`tacita.publication.results.refuse_blocked`.
     """
-    refuse_blocked(folder)
+    place = Destination(folder)
+    refuse_blocked(place)
     if job.audit is None:
         raise UnsafeError(f"run {job.number} has no audit: there is nothing to write", remedy="Run it again.")
     with open_file_set(folder) as drafted:
         again = Written(())
         if repeatable:
             again = _write_repetition(job, drafted.make_folder(INTERNAL), formats, passing)
-        results = write_results(job.audit, folder, formats, reason, with_them=again.paths)
+        look = job.case.specification.output
+        results = write_results(
+            job.audit, place, formats, reason, mark=look.mark, title=look.title, with_them=again.paths
+        )
     return Export(
-        tuple(path for path in results.paths if path.parent == folder / PUBLICATION),
-        tuple(path for path in results.paths if path.parent != folder / PUBLICATION),
+        results.public,
+        tuple(path for path in results.paths if path not in results.public),
         (*drafted.notes, *(f"Warning: {text}" for text in results.warnings), *results.notes, *again.notes),
     )
 

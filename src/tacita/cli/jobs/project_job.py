@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tacita.cli.jobs.job import Job, JobOptions, JobResult, Verdict
 from tacita.cli.protect import specify_protection
-from tacita.cli.protected_case import find_folder, protect_case
+from tacita.cli.protected_case import find_place, protect_case
 from tacita.core.outcome import read_gap
 from tacita.core.run import Run, draw_seed
 
 if TYPE_CHECKING:
+    from tacita.publication.destination import Destination
     from tacita.specification.specification import Specification
 
 T = TypeVar("T")
@@ -31,11 +32,11 @@ class ProjectJob:
         return str(self.path)
 
     @property
-    def folder(self) -> Path:
-        """The folder of its results."""
-        folder = find_folder(self.path, self.specification)
-        assert folder is not None
-        return folder
+    def place(self) -> Destination:
+        """Where its results go."""
+        place = find_place(self.path, self.specification)
+        assert place is not None
+        return place
 
     @property
     def reads(self) -> tuple[Path, ...]:
@@ -43,7 +44,7 @@ class ProjectJob:
 
     @property
     def writes(self) -> tuple[Path, ...]:
-        return (self.folder,)
+        return (self.place.home if self.place.file is None else self.place.home / self.place.file,)
 
     def carry_out(self, run: Run) -> JobResult:
         seed = self.specification.protect.seed
@@ -54,7 +55,7 @@ class ProjectJob:
         ) -> T:
             return work(replace(seeded, gap=read_gap(gap or 0.0)).limited(time_limit))
 
-        done = protect_case(self.path, self.specification, self.folder, carry_out)
+        done = protect_case(self.path, self.specification, self.place, carry_out)
         warnings = tuple(done.answer["warnings"])
         if done.audit is None:
             return JobResult(Verdict.FAILED, done.answer, str(done.error), warnings, done.leftovers)

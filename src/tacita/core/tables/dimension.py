@@ -118,6 +118,10 @@ class Dimension:
                 remedy="Add it to the hierarchy or correct the data.",
             ) from None
 
+    def label(self, code: str) -> str:
+        """Return the label of a code in the first tree that has one for it, or an empty text."""
+        return next((tree.labels[code] for tree in self.trees if code in tree.labels), "")
+
     def check(self) -> None:
         """Refuse a dimension whose trees use one code for different sets of finest codes."""
         finest: dict[str, frozenset[str]] = {}
