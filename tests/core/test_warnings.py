@@ -67,9 +67,13 @@ def test_waivers_of_a_table_without_names_get_a_warning() -> None:
         tc.Problem(table, tc.Threshold(3, waivers=frozenset(["Meyer"])))
 
 
-def test_misspelt_requests_and_coalitions_are_refused() -> None:
-    with pytest.raises(RuleError, match=r"'Mayer' not among .* \(did you mean 'Meyer'\?\)"):
-        tc.Problem(TABLE, tc.Request(["Mayer"]))
+def test_a_misspelt_request_gets_a_warning() -> None:
+    with pytest.warns(TacitaWarning, match=r"called 'Mayer' \(did you mean 'Meyer'\?\), so this request"):
+        problem = tc.Problem(TABLE, tc.Request(["Mayer", "Weber"]))
+    assert problem.levels.sensitive.tolist() == tc.Request(["Weber"]).levels(TABLE).sensitive.tolist()
+
+
+def test_misspelt_coalitions_are_refused() -> None:
     with pytest.raises(InputError, match=r"coalition member 'Mayer' \(did you mean 'Meyer'\?\)"):
         tc.Problem(TABLE, tc.PPercent(10), attackers=tc.Coalition("Mayer", "Weber"))
 

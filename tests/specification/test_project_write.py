@@ -318,7 +318,7 @@ def test_rules_on_linked_tables_keep_what_they_need_or_are_told(tmp_path: Path) 
     assert "marked(" in notes[0]
     assert "frequency" not in notes[0]
     project = load_project(tmp_path / "project.toml")
-    assert project.rules.rule == "frequency(n=5)"
+    assert project.rules.rule == "frequency(5)"
     assert find_differences(problem, project.problem(), named=False) == []
 
 
@@ -357,4 +357,4 @@ def test_consents_are_written_once_for_all_rules(tmp_path: Path) -> None:
     problem = tc.Problem(table, rule)
     assert write_project(problem, tmp_path, method="suppression").notes == ()
     rules = load_project(tmp_path / "project.toml").rules
-    assert (rules.rule, rules.waived) == ("frequency(n=4) | threshold(9)", ("Mill & Sons",))
+    assert (rules.rule, rules.waived) == ("frequency(4) | threshold(9)", ("Mill & Sons",))

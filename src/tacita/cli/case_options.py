@@ -28,6 +28,7 @@ Case = Annotated[
 ]
 TABLE = "The table"
 REQUIREMENT = "What is sensitive, and who attacks"
+FLAGS = ("request", "consent")
 MOST_NOTES = 10
 """Of many notes on a table so many are printed."""
 NOTHING_SENSITIVE = "nothing is sensitive under these rules: nothing was protected or checked"
@@ -68,6 +69,22 @@ class CaseFlags:
     undeclared_sums: Annotated[UndeclaredSums, _make_flag("undeclared_sums")] = "refuse"
     decimal: Annotated[str, _make_flag("decimal")] = "."
     sheet: Annotated[str | None, _make_flag("sheet", metavar="NAME")] = None
+    request: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN[=VALUE,VALUE]",
+            help="Column of the records that says who asked for protection, and the values that mean yes.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None
+    consent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN[=VALUE,VALUE]",
+            help="Column of the records that says who has consented to be recognised.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None
 
     rules: Annotated[
         str | None,
@@ -143,6 +160,14 @@ class CaseFlags:
 
         specification = Specification.of(path, self.read_options)
         changes: dict[str, dict[str, Any]] = {}
+        if columns := {name: _read_flag(given) for name in FLAGS if (given := getattr(self, name))}:
+            if specification.table is None:
+                raise InputError(
+                    "there are several tables",
+                    place=f"--{next(iter(columns))}",
+                    remedy="say in the project which column of each says so",
+                )
+            changes["table"] = columns
         if self.rules:
             changes["rules"] = {"rule": self.rules, "waived": ()}
         bounds = {side: bound for side in ("lower", "upper") if (bound := getattr(self, side)) is not None}
@@ -160,6 +185,12 @@ class CaseFlags:
             name = specification.name(find_release_file(file))
             earlier.append(Earlier(name, **{"decimal": self.decimal, **own}))
         return specification.replace(**changes, published={"files": earlier})
+
+
+def _read_flag(text: str) -> str | dict[str, list[str]]:
+    """Return a column of flags in the microdata, with the values that mean yes, from a command-line text."""
+    column, sign, values = text.partition("=")
+    return {column: [value.strip() for value in values.split(",")]} if sign else column
 
 
 def pose_problem(path: Path, flags: CaseFlags, specification: Specification | None = None) -> Problem:

@@ -38,11 +38,11 @@ def freeze(array: NDArray[Any]) -> NDArray[Any]:
 def freeze_fields(owner: object, *names: str) -> None:
     """Replace arrays in a frozen dataclass by read-only copies, as callers may go on changing the originals.
 
-    Arrays that are closed already are shared.
+    Arrays that are closed already are shared, and None stays.
     """
     for name in names:
         array = getattr(owner, name)
-        if array.flags.writeable:
+        if array is not None and array.flags.writeable:
             object.__setattr__(owner, name, freeze(array.copy()))
 
 

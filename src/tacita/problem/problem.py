@@ -31,6 +31,7 @@ from tacita.core.tables.table import Table
 from tacita.core.windows import intersect_windows, note_unshared
 from tacita.core.words import pluralize
 from tacita.rules import Rule, parse_rule
+from tacita.rules.marks import find_unheeded_requests
 from tacita.rules.protection import cap_levels, find_doubtful_percentages
 
 COSTS = ("value", "unit", "log", "percent", "count", "distance")
@@ -123,7 +124,8 @@ class Problem:
         own_warnings = find_doubtful_percentages(levels, table, outsider)
         exempt = np.zeros(len(table), dtype=bool)
         if own_rule is not None:
-            own_warnings = (*own_rule.warnings(table), *own_warnings)
+            unheeded = find_unheeded_requests(own_rule, table)
+            own_warnings = (*own_rule.warnings(table), *unheeded, *own_warnings)
             exempt = own_rule.exempt_cells(table)
         self._set(
             table=table,

@@ -58,7 +58,7 @@ from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.rules.protection import build_levels, compute_percentages
-from tacita.rules.rule import ContributorRule, Inside, OwnLevels, find_slots, require_contributions
+from tacita.rules.rule import ContributorRule, Inside, OwnLevels, require_contributions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +81,8 @@ class Concentration(ContributorRule):
         *weights, c = self._integer_measure()
         m = len(weights)
         excess = add_scaled([*contributions.values.T[:m], contributions.sums], [*weights, -c])
-        if self.waivers:
-            waived = find_slots(contributions, self.waivers)
+        waived = self.find_waived(contributions)
+        if waived.any():
             # A waiver puts a smaller contribution first, so S can only fall: other cells are decided.
             open_cells = np.flatnonzero(waived[:, 0] & (excess > 0))
             excess = excess.copy()
@@ -102,7 +102,7 @@ class Concentration(ContributorRule):
         contributions = self._contributions(table)
         *weights, c = self._integer_measure()
         cells = inside.cells
-        allowed = ~inside.mine & ~find_slots(contributions, self.waivers)[cells]
+        allowed = ~inside.mine & ~self.find_waived(contributions)[cells]
         target, others = _split_target(contributions, cells, allowed, inside.mine, len(weights))
         own = max(c, weights[1]) if len(weights) > 1 else c
         partners = list(others.T[: len(weights) - 2]) if len(weights) > 2 else []
@@ -144,8 +144,9 @@ class Concentration(ContributorRule):
         first, total = int(contributions.values[cell, 0]), int(contributions.sums[cell])
         largest = int(contributions.values[cell, :m].sum())
         consent = ""
-        if self.waivers and find_slots(contributions, self.waivers)[cell, 0]:
-            allowed = ~find_slots(contributions, self.waivers)[at]
+        waived = self.find_waived(contributions)
+        if waived[cell, 0]:
+            allowed = ~waived[at]
             target, others = _split_target(contributions, at, allowed, np.zeros_like(allowed), m)
             first, largest = int(target[0]), int(target[0] + others[0, : m - 1].sum())
             consent = "; x_1 is the largest who has not consented"

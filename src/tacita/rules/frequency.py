@@ -15,7 +15,7 @@ from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.core.levels import Levels
 from tacita.core.tables.table import Table
 from tacita.rules.protection import build_levels, compute_least_levels
-from tacita.rules.rule import HOLDING, RESPONDENT, ContributorRule, Rule, find_slots
+from tacita.rules.rule import HOLDING, RESPONDENT, ContributorRule, Rule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +55,17 @@ class _Counting(ContributorRule):
         """Return a mask of the cells that the rule spares: all contributors are known and have consented."""
         contributions = table.contributions if self.by == RESPONDENT else table.holdings
         count = table.count if self.by == RESPONDENT else table.holding_count
-        if not self.waivers or contributions is None:
+        if contributions is None:
+            return np.zeros(len(table), dtype=bool)
+        waived = self.find_waived(contributions)
+        if not waived.any():
             return np.zeros(len(table), dtype=bool)
         taken = contributions.who >= 0
         if count is None:
             complete = ~taken[:, -1] & (contributions.values[:, -1] == 0)
         else:
             complete = np.asarray(count <= taken.sum(axis=1))
-        unwilling = (taken & ~find_slots(contributions, self.waivers)).any(axis=1)
+        unwilling = (taken & ~waived).any(axis=1)
         return np.asarray(complete & taken[:, 0] & ~unwilling)
 
 

@@ -187,10 +187,13 @@ def list_arguments(rule: Rule) -> dict[str, Any]:
 def compose_rule(name: str, texts: Mapping[str, str]) -> str:
     """Return the written form of a rule from its name and the texts of its arguments.
 
-    Those that must be there come first, unnamed.
+    Those that must be there come first, unnamed, and so does the first argument of a rule.
     """
     defaults = _defaults(find_rule_kind(name))
-    parts = [text if defaults[key] is MISSING else f"{key}={text}" for key, text in texts.items()]
+    first = argument_names(find_rule_kind(name))[:1]
+    parts = [
+        text if defaults[key] is MISSING or key in first else f"{key}={text}" for key, text in texts.items()
+    ]
     return f"{name}({', '.join(parts)})" if parts else name
 
 

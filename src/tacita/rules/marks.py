@@ -10,11 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita.core import exact
-from tacita.core.arithmetic import Number, add_scaled, format_given, format_parameter, is_number, to_fraction
+from tacita.core.arithmetic import (
+    Number,
+    add_scaled,
+    format_given,
+    format_parameter,
+    is_number,
+    require_integer,
+    to_fraction,
+)
 from tacita.core.errors import RuleError, did_you_mean
 from tacita.core.exact import Mask, Units
 from tacita.core.levels import Levels, Reason
 from tacita.core.tables.cell_selection import CellList, freeze_cells, read_cells
+from tacita.core.tables.contributions import Beyond, Contributions
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.rules.protection import (
@@ -28,33 +37,50 @@ from tacita.rules.protection import (
     compute_percentages,
     to_pair,
 )
-from tacita.rules.rule import RESPONDENT, By, Rule, check_by, require_contributions, to_name_set
+from tacita.rules.rule import (
+    RESPONDENT,
+    By,
+    Rule,
+    check_by,
+    find_named,
+    require_contributions,
+    split_rule,
+    to_name_set,
+    warn_of_unknown,
+)
 
 
 @dataclass(frozen=True)
 class Request(Rule):
-    """``x_r > share/100 X`` for a respondent ``r`` who asked for protection (strict; 0: any share).
+    """``|x_r| > share/100 X`` for a respondent ``r`` who asked for protection (strict; 0: any share).
 
-    Levels are the least ones (one step of the last place), or ``protection`` percent of the value. Where the
-    microdata can be queried again all cells of ``r`` are found, else those where ``r`` is among the largest
-    contributions that are stored.
+    Who asked is said by name, or by a flag in their records (``request=`` of :func:`tacita.tabulate`);
+    somebody who is not in the microdata gets a warning. Levels are the least ones (one step of the last
+    place), or ``protection`` percent of the value. Where the microdata can be queried again all cells of
+    ``r`` are found, else those where ``r`` is among the largest contributions that are stored.
 
     Parameters
     ----------
     respondents
-        Who asked, by name.
+        Who asked, by name; None: those whom the flag in the records names.
     share
         Percentage of the cell above which a contribution counts.
     by
         ``"respondent"`` or ``"holding"``.
     protection
         Percentage of the value, or ``(lower, upper)`` percentages.
+    code
+        Of several values of the flag that mean yes, only who has the first (1), the second (2), and so on.
+    waivers
+        Who has asked in the records, and consented since, by name.
     """
 
     does: ClassVar[str] = "Sensitive: cells to which someone who asked for protection has put in a share."
     example: ClassVar[str] = "request([name])"
 
-    respondents: Iterable[object] = field(metadata={"help": "who asked, by name, separated by commas"})
+    respondents: Iterable[object] | None = field(
+        default=None, metadata={"help": "who asked, by name, separated by commas; empty: the flag in records"}
+    )
     share: Number = field(
         default=0, metadata={"help": "percentage of the cell above which a share counts; 0: any share"}
     )
@@ -65,9 +91,26 @@ class Request(Rule):
         default=None,
         metadata={"help": "levels in percent of the value, or lower, upper; empty: the least ones"},
     )
+    code: int | None = field(
+        default=None,
+        kw_only=True,
+        metadata={"help": "of several values of the flag that mean yes, the first (1), second (2)"},
+    )
+    waivers: frozenset[str] = field(
+        default=frozenset(),
+        kw_only=True,
+        metadata={"help": "who has asked by a flag, and consented since"},
+    )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "respondents", to_name_set(self.respondents))
+        if self.respondents is not None:
+            object.__setattr__(self, "respondents", to_name_set(self.respondents))
+        object.__setattr__(self, "waivers", to_name_set(self.waivers))
+        if self.code is not None:
+            require_integer(self.text, "code", self.code)
+            if self.respondents is not None:
+                fault = "codes are values of a flag in the records, and respondents are named"
+                raise RuleError(fault, place=self.text, remedy="leave out one of the two")
         check_by(self.text, self.by)
         check_protection(self.text, self.protection)
         if not (is_number(self.share) and 0 <= self.share < 100):
@@ -78,24 +121,29 @@ class Request(Rule):
     @property
     def text(self) -> str:
         above = f" (share above {format_parameter(self.share)} %)" if self.share else ""
-        return f"request{above}{'' if self.by == RESPONDENT else ' by holding'}"
+        code = "" if self.code is None else f", code {self.code}"
+        return f"request{above}{code}{'' if self.by == RESPONDENT else ' by holding'}"
 
     def with_consent(self, respondents: Iterable[object]) -> Rule:
-        return replace(self, respondents=to_name_set(self.respondents) - to_name_set(respondents))
+        names = to_name_set(respondents)
+        if self.respondents is None:
+            return replace(self, waivers=self.waivers | names)
+        return replace(self, respondents=to_name_set(self.respondents) - names)
+
+    def warnings(self, table: Table) -> tuple[str, ...]:
+        """Return a warning of names in the rule whom the table does not know."""
+        found = require_contributions(table, self.by, self.text)
+        named, what = (
+            (self.waivers, "waiver")
+            if self.respondents is None
+            else (to_name_set(self.respondents), "request")
+        )
+        return warn_of_unknown(self.text, self.by, named, found, what) if named else ()
 
     def levels(self, table: Table) -> Levels:
         contributions = require_contributions(table, self.by, self.text)
-        asked = sorted(map(str, self.respondents))
-        position = {str(name): i for i, name in enumerate(contributions.names)}
-        if unknown := [name for name in asked if name not in position]:
-            raise RuleError(
-                f"{format_given(unknown[:5])} not among the largest contributors of any "
-                f"cell{did_you_mean(unknown[0], position)}",
-                place=self.text,
-                remedy="correct the name, take it off the list, or tabulate with more of the largest "
-                "contributions",
-            )
-        shares = contributions.shares_of(np.array([position[name] for name in asked], dtype=np.int64))
+        asked = np.flatnonzero(self._find_asked(contributions))
+        shares = contributions.shares_of(asked)
         share = to_fraction(self.share) / 100
         sums = contributions.sums[shares.cells]
         enough = add_scaled([np.abs(shares.units), sums], [share.denominator, -share.numerator]) > 0
@@ -107,6 +155,50 @@ class Request(Rule):
             return f"{', '.join(there)} asked for protection"
 
         return build_levels(table, self.text, hit, compute_least_levels(table), self.protection, explain)
+
+    def _find_asked(self, contributions: Contributions) -> Mask:
+        """Return a mask of the contributors who asked, in the order of their names.
+
+        A name that nobody has is an error where the table may lack contributors: a request would go unheeded.
+        """
+        if self.respondents is None:
+            if contributions.asked is None:
+                raise RuleError(
+                    f"the table does not know which {self.by}s asked for protection",
+                    place=self.text,
+                    remedy="name them, or tabulate records with a column that says who asked",
+                    options=["request"],
+                )
+            wanted = contributions.asked if self.code is None else contributions.asked >> (self.code - 1) & 1
+            return np.asarray((wanted > 0) & ~find_named(contributions, self.waivers))
+        names = to_name_set(self.respondents)
+        if contributions.beyond is not Beyond.NOBODY:
+            known = set(map(str, contributions.names))
+            if unknown := sorted(names - known):
+                raise RuleError(
+                    f"{format_given(unknown[:5])} not among the largest contributors of any "
+                    f"cell{did_you_mean(unknown[0], known)}",
+                    place=self.text,
+                    remedy="correct the name, take it off the list, tabulate with more of the largest "
+                    "contributions, or with a column of the records that says who asked",
+                )
+        return find_named(contributions, names)
+
+
+def find_unheeded_requests(rule: Rule, table: Table) -> tuple[str, ...]:
+    """Return a warning if respondents asked for protection in their records, and the rule does not look."""
+    asked = None if table.contributions is None else table.contributions.asked
+    if asked is None or not asked.any() or _looks_at_requests(rule):
+        return ()
+    return (
+        f"{pluralize(int((asked > 0).sum()), 'respondent')} asked for protection, and no rule heeds it: add "
+        "one such as request(share=50), or leave out the column of requests",
+    )
+
+
+def _looks_at_requests(rule: Rule) -> bool:
+    parts, _ = split_rule(rule)
+    return any(isinstance(part, Request) or (part != rule and _looks_at_requests(part)) for part in parts)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from tacita.core.levels import Levels
 from tacita.core.tables.cell_selection import CellList, freeze_cells, read_cells
 from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.table import Table
+from tacita.core.words import list_names
 from tacita.rules.protection import Protection, cap_levels, check_protection
 
 if TYPE_CHECKING:
@@ -227,22 +228,19 @@ class ContributorRule(Rule):
         """Return a warning of waivers in the rule by contributors whom the table does not know."""
         if not self.waivers:
             return ()
-        found = table.contributions if self.by == RESPONDENT else table.holdings
-        known = set() if found is None else set(map(str, found.names))
-        if not known:
+        found = find_contributions(table, self.by)
+        if found is None or not len(found.names):
             return (
                 f"{self.text}: waivers change nothing, since the table does not know its {self.by}s by name: "
                 f"tabulate records with a column of {self.by}s",
             )
-        unknown = sorted(self.waivers - known)
-        if not unknown:
-            return ()
-        nothing = "this waiver changes nothing" if len(unknown) == 1 else "these waivers change nothing"
-        listed = ", ".join(f"'{name}'" for name in unknown[:5]) + (", .." if len(unknown) > 5 else "")
-        return (
-            f"{self.text}: no {self.by} of the table is called {listed}"
-            f"{did_you_mean(unknown[0], known)}, so {nothing}: correct the name, or take it off the list",
-        )
+        return warn_of_unknown(self.text, self.by, self.waivers, found, "waiver")
+
+    def find_waived(self, contributions: Contributions) -> Mask:
+        """Return a mask, cells by ranks, of the largest contributions whose contributors have consented, by
+        the rule's waivers or by a flag in their records.
+        """
+        return find_slots(contributions, self.waivers, contributions.consented)
 
     def with_consent(self, respondents: Iterable[object]) -> Rule:
         return replace(self, waivers=self.waivers | to_name_set(respondents))
@@ -259,9 +257,29 @@ def check_by(rule: str, by: str) -> None:
         )
 
 
+def find_contributions(table: Table, by: str) -> Contributions | None:
+    """Return the largest contributions that a rule looks at, by respondent or holding, if there are any."""
+    return table.contributions if by == RESPONDENT else table.holdings
+
+
+def warn_of_unknown(
+    rule: str, by: str, names: Iterable[str], contributions: Contributions, what: str
+) -> tuple[str, ...]:
+    """Return a warning of names, given for a waiver or request of a rule, that no contributor has."""
+    known = set(map(str, contributions.names))
+    unknown = sorted({*names} - known)
+    if not unknown:
+        return ()
+    nothing = f"this {what} changes nothing" if len(unknown) == 1 else f"these {what}s change nothing"
+    return (
+        f"{rule}: no {by} of the table is called {list_names(unknown)}"
+        f"{did_you_mean(unknown[0], known)}, so {nothing}: correct the name, or take it off the list",
+    )
+
+
 def require_contributions(table: Table, by: str, rule: str) -> Contributions:
     """Return the largest contributions a rule looks at, by respondent or holding; refuse a table without."""
-    found = table.contributions if by == RESPONDENT else table.holdings
+    found = find_contributions(table, by)
     if found is None:
         raise RuleError(
             f"{rule} needs the largest contributions per cell by {by}, and the table has none",
@@ -276,9 +294,21 @@ def to_name_set(names: Iterable[object]) -> frozenset[str]:
     return frozenset([names]) if isinstance(names, str) else frozenset(map(str, names))
 
 
-def find_slots(contributions: Contributions, names: frozenset[str]) -> Mask:
-    """Return a mask, cells by ranks, of the largest contributions that were made by one of ``names``."""
-    if not names or not len(contributions.names):
+def find_slots(contributions: Contributions, names: frozenset[str], flagged: Mask | None = None) -> Mask:
+    """Return a mask, cells by ranks, of the largest contributions that were made by one of ``names``, or by
+    one whom ``flagged`` marks, the contributors of the rule in order.
+    """
+    if not len(contributions.names) or (not names and flagged is None):
         return np.zeros(contributions.who.shape, dtype=bool)
-    chosen = np.fromiter((str(name) in names for name in contributions.names), bool, len(contributions.names))
+    chosen = find_named(contributions, names)
+    if flagged is not None:
+        chosen |= flagged
     return np.asarray((contributions.who >= 0) & chosen[contributions.who])
+
+
+def find_named(contributions: Contributions, names: frozenset[str]) -> Mask:
+    """Return a mask of the contributors whom a rule names, in their order."""
+    many = len(contributions.names)
+    if not names:
+        return np.zeros(many, dtype=bool)
+    return np.fromiter((str(name) in names for name in contributions.names), bool, many)

@@ -240,6 +240,8 @@ def _read_source(
             respondent=source.respondent,
             holding=source.holding,
             weight=source.weight,
+            request=source.request,
+            consent=source.consent,
             largest=source.largest if isinstance(source.largest, int) else 2,
             decimals=source.decimals,
             where=source.where,

@@ -24,7 +24,7 @@ from tacita.core.levels import Levels
 from tacita.core.tables.cell_selection import read_cells
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
-from tacita.rules import AnyOf, FromColumns, Given, Marked, Rule, has_written_form, parse_rule
+from tacita.rules import AnyOf, FromColumns, Given, Marked, Request, Rule, has_written_form, parse_rule
 from tacita.rules.grammar import write_rule
 from tacita.rules.protection import USUAL_PERCENT, drop_percentages
 from tacita.rules.rule import ContributorRule, split_rule
@@ -157,7 +157,9 @@ def split_requirement(
     )
     consents = _find_consents(find_written_rules(problem)) if waived is None else tuple(waived)
     plain = [
-        replace(rule, waivers=rule.waivers - {*consents}) if isinstance(rule, ContributorRule) else rule
+        replace(rule, waivers=rule.waivers - {*consents})
+        if isinstance(rule, ContributorRule | Request)
+        else rule
         for rule in rules
     ]
     words = tuple(map(write_rule, plain))

@@ -81,6 +81,9 @@ class Source(Section, ReadOptions):
         classification.
     respondent, holding, weight
         Columns of the microdata.
+    request, consent
+        Columns of the microdata that say who asked for protection, and who has consented to be recognised; or
+        ``{ column = ["1", "2"] }`` with the values that mean yes. See :func:`tacita.tabulate`.
     where
         A condition in SQL on the records.
     """
@@ -90,6 +93,8 @@ class Source(Section, ReadOptions):
     respondent: str | None = None
     holding: str | None = None
     weight: str | None = None
+    request: str | Mapping[str, tuple[str | int, ...]] | None = None
+    consent: str | Mapping[str, tuple[str | int, ...]] | None = None
     where: str | None = None
 
     def __post_init__(self) -> None:
@@ -108,6 +113,12 @@ class Source(Section, ReadOptions):
             raise SpecificationError("microdata need by, the columns to tabulate by")
         if self.microdata is not None and isinstance(self.largest, tuple):
             raise SpecificationError("with microdata, largest is a number")
+        if self.microdata is None and (self.request or self.consent):
+            raise SpecificationError(
+                "flags are columns of records, and a file of cells has none",
+                place="request" if self.request else "consent",
+                remedy="name microdata instead of a file",
+            )
         check_addresses(self.file, self.microdata)
         if self.file is not None and isinstance(self.largest, int):
             raise SpecificationError("with a file of cells, largest is a list of columns")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -28,10 +28,11 @@ from tacita.tabulation.entries import (
     join_subsets,
     merge_entries,
 )
+from tacita.tabulation.flags import Decisions, Flags, find_decisions
 from tacita.tabulation.largest import Largest
 from tacita.tabulation.leaves import Cube, to_integers, to_numpy
 from tacita.tabulation.owners import Numbering, Owners
-from tacita.tabulation.records import Records, stream_rows, translate_duckdb_errors
+from tacita.tabulation.records import RECORD_NUMBER, Records, stream_rows, translate_duckdb_errors
 
 # So many that working on them stays within the caches.
 ENTRIES_AT_ONCE = 200_000
@@ -43,19 +44,27 @@ MOST_KNOWN = 5_000_000
 
 @dataclass(frozen=True, eq=False)
 class CellContributors:
-    """Per cell: how many contributors, the sum of their weights in millionths, and the largest of them."""
+    """Per cell: how many contributors, the sum of their weights in millionths, and the largest of them.
+
+    ``contradictory`` are the names of those who asked for protection and consented to be recognised.
+    """
 
     count: Units
     weight: Units
     contributions: Contributions
+    contradictory: tuple[str, ...] = ()
 
 
-def roll_up_owners(records: Records, cube: Cube, rollup: Rollup, owners: Owners) -> CellContributors:
+def roll_up_owners(
+    records: Records, cube: Cube, rollup: Rollup, owners: Owners, flags: Flags
+) -> CellContributors:
     """Return the contributors of every cell, totals included, from the merged records at the leaves.
 
     Every record has an owner, so the leaf cells are those of the records. The microdata of all owners are
-    kept, or, of too many, of the largest in some cell; owners are numbered by their place among these.
+    kept, or, of too many, of the largest in some cell and of those with a flag; owners are numbered by their
+    place among these.
     """
+    decisions = find_decisions(records, owners.numbering, flags)
     leaves = owners.leaves
     sums = _Sums(*(rollup.add(column) for column in (leaves.count, leaves.weight, leaves.absolute)))
     at_joins = _Sums(*np.zeros((3, rollup.keys.size), dtype=np.int64))
@@ -83,7 +92,7 @@ def roll_up_owners(records: Records, cube: Cube, rollup: Rollup, owners: Owners)
     _add_rolled_up(cube, rollup, at_joins, sums)
     lists = lists.with_copies()
     if not everyone:
-        kept = [_read_listed(records, lists)]
+        kept = [_read_listed(records, lists, decisions)]
     who, keys, own = (np.concatenate(column) for column in zip(*kept, strict=True))
     starts = find_runs(who)
     ids, place = who[starts], np.repeat(np.arange(starts.size), np.diff(starts, append=who.size))
@@ -95,7 +104,16 @@ def roll_up_owners(records: Records, cube: Cube, rollup: Rollup, owners: Owners)
         query=LeafShares(cube.dimensions, rollup.keys, place, keys, own),
         beyond=Beyond.NOBODY if everyone else Beyond.ANYONE,
     )
-    return CellContributors(sums.count, sums.weight, contributions)
+    if decisions is None:
+        return CellContributors(sums.count, sums.weight, contributions)
+    asked, consented = decisions.at(ids)
+    contributions = replace(
+        contributions,
+        asked=asked if flags.request else None,
+        consented=consented if flags.consent else None,
+    )
+    both = np.searchsorted(ids, decisions.both)
+    return CellContributors(sums.count, sums.weight, contributions, tuple(map(contributions.name, both)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,11 +238,12 @@ class _Candidates:
         return lists.with_entries(self.cells, self.who, self.sizes, copies)
 
 
-def _read_listed(records: Records, lists: Largest) -> tuple[Cells, Cells, Units]:
-    """Return owners, keys and amounts of the contributors who are among the largest of some cell."""
+def _read_listed(records: Records, lists: Largest, decisions: Decisions | None) -> tuple[Cells, Cells, Units]:
+    """Return owners, keys and amounts of the contributors with a flag, or among the largest of some cell."""
     import pyarrow as pa
 
-    ids = np.unique(lists.who[lists.who >= 0])
+    flagged = () if decisions is None else decisions.ids
+    ids = np.unique(np.concatenate([lists.who[lists.who >= 0], np.asarray(flagged, dtype=np.int64)]))
     records.connection.register("wanted", pa.table({"id": ids}))
     answer = records.fetch(
         "SELECT id, key, own FROM entries WHERE id IN (SELECT id FROM wanted) ORDER BY id, key"
@@ -234,7 +253,7 @@ def _read_listed(records: Records, lists: Largest) -> tuple[Cells, Cells, Units]
 
 def _name_owners(records: Records, owners: Numbering, ids: Cells, everyone: bool) -> Sequence[str]:
     if owners.first is not None:
-        return NumberNames(ids + owners.first)
+        return NumberNames(ids + owners.first, "record " if owners.column == RECORD_NUMBER else "")
     wanted = "" if everyone else " WHERE _id IN (SELECT id FROM wanted)"
     answer: Any = records.fetch(f"SELECT _owner FROM owners{wanted} ORDER BY _id")
     return tuple(to_code_texts(answer.column("_owner").to_pylist(), lambda _: f"column '{owners.column}'"))
@@ -261,12 +280,13 @@ class LazyNames(Sequence[str]):
 
 @dataclass(frozen=True, eq=False)
 class NumberNames(LazyNames):
-    """Names of owners that are integers."""
+    """Names of owners that are integers, or of numbered records."""
 
     numbers: Cells
+    lead: str = ""
 
     def __len__(self) -> int:
         return int(self.numbers.size)
 
     def make(self, who: int) -> str:
-        return str(self.numbers[who])
+        return f"{self.lead}{self.numbers[who]}"

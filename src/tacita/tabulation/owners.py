@@ -77,6 +77,13 @@ class Numbering:
     many: int
     first: int | None
 
+    @property
+    def join(self) -> str:
+        """SQL that joins the numbers of owners to the records, which :attr:`id` then refers to."""
+        if self.first is not None:
+            return ""
+        return f" JOIN owners ON owners._owner = records.{quote_name(self.column)}"
+
 
 def _number_owners(records: Records, column: str) -> Numbering:
     name, integer = quote_name(column), records.types[column] in INTEGER_TYPES
@@ -110,15 +117,13 @@ def _create_entries(
 ) -> None:
     import pyarrow as pa
 
-    joins, terms = "", []
+    joins, terms = numbering.join, []
     for d, (dimension, (raw, position)) in enumerate(zip(cube.dimensions, cube.raw, strict=True)):
         records.connection.register(
             f"codes{d}", pa.table({"_raw": raw, "_position": position.astype(np.int64)})
         )
         joins += f" JOIN codes{d} ON codes{d}._raw = records.{quote_name(dimension.name)}"
         terms.append(f"codes{d}._position * {find_stride(cube.dimensions, d)}")
-    if numbering.first is None:
-        joins += f" JOIN owners ON owners._owner = records.{quote_name(numbering.column)}"
     columns = {"own": numbers.own}
     if numbers.weight is not None:
         columns |= {"weighted": numbers.weighted, "weight": numbers.weight}

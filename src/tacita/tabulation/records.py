@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".tab", ".txt")
 PARQUET = (".parquet", ".pq")
 DUCKDB = (".duckdb", ".db", ".ddb")
+RECORD_NUMBER = "number of the record"
+"""The column that numbers records which are respondents of their own."""
 LONGEST_HEADER = 10_000_000
 """Characters of a line of column names."""
 REMEDY = (
@@ -117,6 +119,7 @@ def open_records(
     numbers: Sequence[str],
     where: str | None = None,
     decimal: str = ".",
+    numbered: bool = False,
 ) -> Iterator[Records]:
     """Yield the microdata of a source as a DuckDB view, which closes with the context.
 
@@ -129,6 +132,8 @@ def open_records(
         Condition in SQL that wanted records fulfil; it may use any column.
     decimal
         Decimal separator of CSV files.
+    numbered
+        Whether records get a further column :data:`RECORD_NUMBER`, from 1 on.
     """
     columns = list(dict.fromkeys([*codes, *owners, *numbers]))
     with open_duckdb() as connection:
@@ -139,7 +144,9 @@ def open_records(
             refuse_unknown_columns(place, columns, present)
             # A count of records needs no column of them.
             wanted = ", ".join(quote_name(column) for column in columns) or "1"
-            kind = "TEMP TABLE" if once else "VIEW"
+            if numbered:
+                wanted += f", row_number() OVER () AS {quote_name(RECORD_NUMBER)}"
+            kind = "TEMP TABLE" if once or numbered else "VIEW"
             connection.execute(f"CREATE {kind} records AS SELECT {wanted} FROM {scan}{condition}")
             types = describe_columns(connection, "records")
         yield Records(connection, types, place)

@@ -18,15 +18,16 @@ from tacita.core.tables.contributions import Beyond, Contributions
 from tacita.core.tables.dimension import Dimension, find_blanks_in_codes
 from tacita.core.tables.rollup import Rollup, find_stride, roll_up
 from tacita.core.tables.table import Table
-from tacita.core.words import pluralize
+from tacita.core.words import list_names, pluralize
 from tacita.tabulation.address import is_address
 from tacita.tabulation.cell_contributors import CellContributors, LazyNames, roll_up_owners
 from tacita.tabulation.database import DatabaseRecords, is_ibis_table, open_database_records, open_table
 from tacita.tabulation.entries import LeafShares
+from tacita.tabulation.flags import FlagLike, describe_decisions, read_flags
 from tacita.tabulation.leaves import Cube, Leaves, ListedRecords, Trees, read_cube, read_leaves
 from tacita.tabulation.numbers import WEIGHT_DECIMALS, read_numbers
 from tacita.tabulation.owners import group_owners
-from tacita.tabulation.records import Records, open_duckdb, open_records
+from tacita.tabulation.records import RECORD_NUMBER, Records, open_duckdb, open_records
 
 MOST_LARGEST = 100
 
@@ -39,6 +40,8 @@ def tabulate(
     respondent: str | None = None,
     holding: str | None = None,
     weight: str | None = None,
+    request: FlagLike = None,
+    consent: FlagLike = None,
     largest: int = 2,
     decimals: int | None = None,
     where: str | None = None,
@@ -74,6 +77,12 @@ def tabulate(
         ``Table.population`` the sum of their weights (in millionths exactly; of several weights of one
         respondent the largest counts), and a respondent with weight ``w`` stands for ``max(1, round(w))``
         contributors of size ``x`` each, the others without a name, so that the two largest may both be ``x``.
+    request, consent
+        Columns of flags: who asked for protection, for the rule :class:`Request`, and who has consented to be
+        recognised, which all rules on contributors heed. Of a respondent (and of a holding) one record that
+        asks is enough, and all must consent; who does both has asked, and a warning names them. ``1``,
+        ``yes``, ``true`` and ``x`` mean yes; ``{"flag": ["A", "B"]}`` says which values of column ``flag`` do
+        instead. Of requests the first of these is code 1, the second code 2, which rules can tell apart.
     largest
         How many of the largest contributions to keep per cell.
     decimals
@@ -120,9 +129,13 @@ def tabulate(
             remedy=f"choose between 1 and {MOST_LARGEST}",
             options=["largest"],
         )
-    people = [column for column in (respondent, holding) if column is not None]
+    flags = read_flags(request, consent)
+    numbered = respondent is None and bool(flags.columns)
+    people = [column for column in (respondent, holding) if column is not None] + flags.columns
     figures = [column for column in (value, weight) if column is not None]
-    with _open_source(source, list(dimensions), people, figures, where, decimal) as records:
+    with _open_source(source, list(dimensions), people, figures, where, decimal, numbered) as records:
+        if numbered:
+            respondent = RECORD_NUMBER
         _report(run, "reading values")
         numbers = read_numbers(records, value, weight, decimals)
         _report(run, "tabulating leaf cells")
@@ -136,7 +149,7 @@ def tabulate(
             leaves = owners.leaves
             rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
             _report(run, f"merging records by {respondent}")
-            of_respondents = roll_up_owners(records, cube, rollup, owners)
+            of_respondents = roll_up_owners(records, cube, rollup, owners, flags)
         else:
             cube, leaves, listed = read_leaves(records, dimensions, numbers, largest)
             rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
@@ -145,7 +158,7 @@ def tabulate(
         if holding:
             _report(run, f"merging records by {holding}")
             owners = group_owners(records, cube, numbers, holding, largest, counted)
-            of_holdings = roll_up_owners(records, cube, rollup, owners)
+            of_holdings = roll_up_owners(records, cube, rollup, owners, flags)
     units = rollup.add(leaves.value)
     integer = (value is None and numbers.decimals == 0) if counts is None else counts
     if integer and (numbers.decimals or (units < 0).any()):
@@ -154,14 +167,18 @@ def tabulate(
             remedy="use 0 decimals, or call them amounts",
         )
     _report(run, "writing equations")
-    issue_warnings(warnings := find_blanks_in_codes(cube.dimensions))
+    warnings = (*find_blanks_in_codes(cube.dimensions), *_warn_of_contradictions(of_respondents))
+    issue_warnings(warnings)
     return build_from_cells(
         cube.dimensions,
         rollup.codes,
         units,
         numbers.decimals,
         name=name,
-        notes=(f"{pluralize(cube.records, 'record')} tabulated into {pluralize(rollup.keys.size, 'cell')}",),
+        notes=(
+            f"{pluralize(cube.records, 'record')} tabulated into {pluralize(rollup.keys.size, 'cell')}",
+            *describe_decisions(flags, "respondent", of_respondents.contributions),
+        ),
         warnings=warnings,
         integer=integer,
         count=of_respondents.count,
@@ -181,8 +198,15 @@ def _open_source(
     figures: Sequence[str],
     where: str | None,
     decimal: str,
+    numbered: bool,
 ) -> Iterator[Records]:
-    """Yield the microdata of a source, wherever they are."""
+    """Yield the microdata of a source, wherever they are, ``numbered`` if they have no respondents."""
+    if numbered and (is_address(source) or is_ibis_table(source)):
+        raise InputError(
+            "flags of records in a database need respondents",
+            remedy="Name the column that says who made a record.",
+            options=["respondent"],
+        )
     if is_address(source):
         with open_table(source) as (table, address), open_duckdb() as connection:
             yield open_database_records(connection, table, [*codes, *people], figures, where, address)
@@ -190,7 +214,7 @@ def _open_source(
         with open_duckdb() as connection:
             yield open_database_records(connection, source, [*codes, *people], figures, where)
     else:
-        with open_records(source, codes, people, figures, where, decimal) as records:
+        with open_records(source, codes, people, figures, where, decimal, numbered) as records:
             yield records
 
 
@@ -203,6 +227,13 @@ def _list_dimensions(by: Mapping[str, Trees] | Iterable[str]) -> dict[str, Trees
     if not listed:
         raise InputError("by which columns?", remedy="Name at least one column of codes", options=["by"])
     return listed
+
+
+def _warn_of_contradictions(found: CellContributors) -> tuple[str, ...]:
+    """Return a warning that names respondents in the microdata who asked for protection and consented."""
+    if not (names := found.contradictory):
+        return ()
+    return (f"asked for protection, and consented to be recognised: {list_names(names)}; the request counts",)
 
 
 def _report(run: Run, phase: str) -> None:

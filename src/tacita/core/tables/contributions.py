@@ -17,7 +17,7 @@ from enum import Enum
 
 import numpy as np
 
-from tacita.core.exact import Cells, Units, freeze_fields
+from tacita.core.exact import Cells, Mask, Units, freeze_fields
 
 
 class Beyond(Enum):
@@ -35,7 +35,16 @@ class Beyond(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """The largest contributions per cell, in the table's units."""
+    """The largest contributions per cell, in the table's units.
+
+    Attributes
+    ----------
+    asked
+        Per contributor in ``names`` the requests for protection in the microdata, as bits: 1 for the first
+        code, 2 for the second, and so on. None: the microdata have no such column.
+    consented
+        A mask of the contributors in ``names`` who by the microdata have consented to be recognised.
+    """
 
     values: Units
     who: Cells
@@ -43,9 +52,11 @@ class Contributions:
     names: Sequence[object] = ()
     query: Callable[[Cells], Shares] | None = None
     beyond: Beyond = Beyond.ANYONE
+    asked: Cells | None = None
+    consented: Mask | None = None
 
     def __post_init__(self) -> None:
-        freeze_fields(self, "values", "who", "sums")
+        freeze_fields(self, "values", "who", "sums", "asked", "consented")
 
     @property
     def depth(self) -> int:

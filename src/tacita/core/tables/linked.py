@@ -318,11 +318,12 @@ class _Merge:
             triples = np.unique(np.concatenate(rows), axis=0)
             return Shares(triples[:, 0], triples[:, 1], triples[:, 2])
 
+        asked, consented = _merge_decisions([c for _, c in given], owners, len(names))
         if len(queried) < len(given):
-            return Contributions(values, who, sums, names)
+            return Contributions(values, who, sums, names, asked=asked, consented=consented)
         everyone = all(c.beyond is Beyond.NOBODY for _, c in given)
         beyond = Beyond.NOBODY if everyone else Beyond.ANYONE
-        return Contributions(values, who, sums, names, query, beyond)
+        return Contributions(values, who, sums, names, query, beyond, asked, consented)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return further columns of the linked tables, each of the first that has it; else NaN or no text."""
@@ -333,6 +334,23 @@ class _Merge:
                 blank = np.full(self.n, "", dtype=object) if text else np.full(self.n, np.nan)
                 merged.setdefault(name, blank)[one.cells] = column
         return merged
+
+
+def _merge_decisions(
+    given: Sequence[Contributions], owners: Sequence[Cells], many: int
+) -> tuple[Cells | None, Mask | None]:
+    """Return who asked for protection in one of the linked tables, and who consented in all that know them;
+    None where no table says so.
+    """
+    asked, refused = np.zeros(many, dtype=np.int64), np.zeros(many, dtype=bool)
+    for c, own in zip(given, owners, strict=True):
+        if c.asked is not None:
+            np.bitwise_or.at(asked, own, c.asked)
+        refused[own] |= True if c.consented is None else ~c.consented
+    return (
+        asked if any(c.asked is not None for c in given) else None,
+        ~refused & (asked == 0) if any(c.consented is not None for c in given) else None,
+    )
 
 
 def _rename(who: Cells, names: Cells) -> Cells:
