@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tacita.cli import main
+from tacita.cli.jobs import job as kinds
+from tacita.cli.jobs.job import Job, JobOptions, JobResult, Verdict
+from tacita.cli.jobs.log import read_log
+from tacita.core.run import Run
 
+VALUES = {
+    "North": (20, 50, 10, 80),
+    "South": (8, 19, 22, 49),
+    "West": (17, 32, 12, 61),
+    "Total": (45, 101, 44, 190),
+}
 CELLS = "region,sex,value\n" + "".join(
     f"{region},{sex},{value}\n"
-    for region, row in {
-        "North": (20, 50, 10, 80),
-        "South": (8, 19, 22, 49),
-        "West": (17, 32, 12, 61),
-        "Total": (45, 101, 44, 190),
-    }.items()
+    for region, row in VALUES.items()
     for sex, value in zip(("a", "b", "c", "Total"), row, strict=True)
 )
 PROJECT = """
@@ -30,63 +43,249 @@ sensitive = [{ region = "South", sex = "c", lpl = 3, upl = 3 }]
 folder = "NAME"
 """
 UNSAFE = '\n[protect]\nmethod = "rounding"\noptions = { base = 2, protected = false }\n'
+BROKEN = "\n[cost]\nby = 3\n"
 
 
-def write_project(folder: Path, name: str, more: str = "") -> Path:
-    (folder / "tables").mkdir(exist_ok=True)
-    (folder / "cells.csv").write_text(CELLS)
-    path = folder / "tables" / f"{name}.toml"
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, to which logs go."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "cells.csv").write_text(CELLS)
+    return tmp_path
+
+
+def write_project(name: str, more: str = "") -> str:
+    path = Path("tables", f"{name}.toml")
     path.write_text(PROJECT.replace("NAME", name) + more)
-    return path
+    return str(path)
 
 
-def read_counts(text: str) -> dict[str, int]:
-    found = json.loads(text)
-    return {word: found[word] for word in ("safe", "not safe", "failed")}
+def find_release(name: str) -> Path:
+    return Path("tables", name, "publication", "release.csv")
 
 
-def test_several_projects_are_protected_like_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("a", "b", "alone"):
-        write_project(tmp_path, name)
-    assert main(["protect", str(tmp_path / "tables" / "alone.toml"), "--json"]) == 0
-    alone = json.loads(capsys.readouterr().out)
-    code = main(["run", str(tmp_path / "tables" / "?.toml"), str(tmp_path / "tables" / "a.toml"), "--json"])
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any], str]:
+    capsys.readouterr()
+    code = main(["run", *arguments, "--json"])
     shown = capsys.readouterr()
-    assert code == 0
-    assert read_counts(shown.out) == {"safe": 2, "not safe": 0, "failed": 0}
-    for table, name in zip(json.loads(shown.out)["tables"], ("a", "b"), strict=True):
-        assert table["loss"] == alone["loss"]
-        release = tmp_path / "tables" / name / "publication" / "release.csv"
-        other = tmp_path / "tables" / "alone" / "publication" / "release.csv"
-        assert release.read_bytes() == other.read_bytes()
+    return code, json.loads(shown.out), shown.err
+
+
+def read_verdicts(answer: dict[str, Any]) -> dict[str, str]:
+    return {Path(each["table"]).stem: each["verdict"] for each in answer["tables"]}
+
+
+def count_records(log: str = "run.jsonl") -> Counter[str]:
+    return Counter(Path(json.loads(line)["file"]).stem for line in Path(log).read_text().splitlines())
+
+
+def test_several_projects_are_protected_like_one(capsys: pytest.CaptureFixture[str]) -> None:
+    first, *_ = [write_project(name) for name in ("a", "b", "alone")]
+    assert main(["protect", "tables/alone.toml", "--json"]) == 0
+    alone = json.loads(capsys.readouterr().out)
+    code, answer, _ = run(capsys, "tables/?.toml", first)
+    assert (code, answer["safe"], answer["failed"]) == (0, 2, 0)
+    assert list(read_verdicts(answer)) == ["a", "b"]
+    for table in answer["tables"]:
+        assert {key: table[key] for key in ("loss", "bound", "gap", "method", "options", "audit")} == {
+            key: alone[key] for key in ("loss", "bound", "gap", "method", "options", "audit")
+        }
+        assert find_release(Path(table["table"]).stem).read_bytes() == find_release("alone").read_bytes()
 
 
 @pytest.mark.parametrize(
-    ("kinds", "code"), [("good broken", 1), ("good unsafe", 2), ("broken unsafe good", 2)]
+    ("words", "code"), [("good broken", 1), ("good unsafe", 2), ("broken unsafe good", 2)]
 )
 def test_what_is_broken_or_not_safe_is_named_and_the_others_are_done(
-    kinds: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    words: str, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    more = {"good": "", "broken": "\n[cost]\nby = 3\n", "unsafe": UNSAFE}
-    paths = [str(write_project(tmp_path, kind, more[kind])) for kind in kinds.split()]
-    assert main(["run", *paths, "--json"]) == code
-    shown = capsys.readouterr()
-    verdicts = {Path(each["name"]).stem: each["verdict"] for each in json.loads(shown.out)["tables"]}
+    more = {"good": "", "broken": BROKEN, "unsafe": UNSAFE}
+    paths = [write_project(kind, more[kind]) for kind in words.split()]
+    ended, answer, lines = run(capsys, *paths)
+    assert ended == code
     expected = {"good": "safe", "broken": "failed", "unsafe": "not safe"}
-    assert verdicts == {kind: expected[kind] for kind in kinds.split()}
-    assert all(path in shown.err for path in paths)
-    assert (tmp_path / "tables" / "good" / "publication" / "release.csv").is_file()
-    assert not (tmp_path / "tables" / "unsafe" / "publication" / "release.csv").exists()
+    assert read_verdicts(answer) == {kind: expected[kind] for kind in words.split()}
+    assert all(f"{path}: {expected[kind]}" in lines for path, kind in zip(paths, words.split(), strict=True))
+    assert find_release("good").is_file()
+    assert not find_release("unsafe").exists()
 
 
-def test_a_pattern_that_fits_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", str(tmp_path / "*.toml")]) == 1
+def test_wrong_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "*.toml"]) == 1
     assert "no file fits this pattern" in capsys.readouterr().err
-
-
-def test_files_of_other_kinds_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_project(tmp_path, "good")
-    assert main(["run", str(tmp_path / "cells.csv"), str(tmp_path / "tables" / "good.toml")]) == 1
+    good = write_project("good")
+    assert main(["run", good, "--log", "run.html"]) == 1
+    assert "call the log run.jsonl" in capsys.readouterr().err
+    assert main(["run", good, "--log", "cells.csv"]) == 1
+    assert "no log of a run" in capsys.readouterr().err
+    assert main(["run", "cells.csv", "tables/none.toml", good]) == 1
     shown = capsys.readouterr()
     assert "neither a project" in shown.err
-    assert "1 safe, 1 failed" in shown.out
+    assert "tables/none.toml: failed" in shown.err
+    assert "1 safe, 2 failed" in shown.out
+
+
+def test_projects_with_the_same_folder_of_results_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = write_project("one"), write_project("two").replace("two", "other")
+    Path(two).write_text(PROJECT.replace("NAME", "../tables/one"))
+    assert main(["run", one, two]) == 1
+    assert "write their results to the same place" in capsys.readouterr().err
+    assert not find_release("one").exists()
+
+
+def test_a_project_comes_after_those_whose_releases_it_names(capsys: pytest.CaptureFixture[str]) -> None:
+    write_project("c")
+    write_project("b", '\n[published]\nfiles = ["c/publication/release.csv"]\n')
+    write_project("a", '\n[published]\nfiles = ["b/publication/release.csv"]\n')
+    code, answer, lines = run(capsys, "tables/*.toml")
+    assert (code, answer["safe"]) == (0, 3)
+    assert lines.index("tables/c.toml") < lines.index("tables/b.toml") < lines.index("tables/a.toml")
+    # What depends on another table is done again with it, and only that.
+    write_project("b", '\n[published]\nfiles = ["c/publication/release.csv"]\n# another project\n')
+    run(capsys, "tables/*.toml")
+    assert count_records() == {"c": 1, "b": 2, "a": 1}
+    write_project("c", BROKEN)
+    Path("tables/c.toml").write_text(PROJECT.replace("NAME", "c").replace("South", "Nowhere"))
+    code, answer, _ = run(capsys, "tables/*.toml")
+    assert code == 1
+    assert read_verdicts(answer) == {"a": "not begun", "b": "not begun", "c": "failed"}
+    assert "tables/c.toml (failed)" in answer["tables"][1]["error"]
+
+
+def test_projects_that_need_each_other_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    write_project("a", '\n[published]\nfiles = ["b/publication/release.csv"]\n')
+    write_project("b", '\n[published]\nfiles = ["a/publication/release.csv"]\n')
+    assert main(["run", "tables/*.toml"]) == 1
+    assert "need each other's results" in capsys.readouterr().err
+
+
+def test_only_what_is_missing_or_has_changed_is_done(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("input", "result", "gone", "project", "same", "unsafe", "failed")
+    for name in names:
+        write_project(name, {"unsafe": UNSAFE, "failed": BROKEN}.get(name, ""))
+    own = Path("tables/input.toml")
+    own.write_text(own.read_text().replace("../cells", "own"))
+    Path("tables/own.csv").write_text(CELLS)
+    run(capsys, "tables/*.toml")
+    assert count_records() == dict.fromkeys(names, 1)
+    Path("tables/own.csv").write_text(CELLS + "\n")
+    with find_release("result").open("a") as file:
+        file.write(" ")
+    find_release("gone").unlink()
+    write_project("project", "# changed\n")
+    code, answer, lines = run(capsys, "tables/*.toml")
+    assert code == 2
+    assert count_records() == {**dict.fromkeys(names, 2), "same": 1, "unsafe": 1}
+    assert len(answer["tables"]) == len(names)
+    assert lines.count("done before") == 2
+    run(capsys, "tables/*.toml", "--again")
+    assert count_records() == {**dict.fromkeys(names, 3), "same": 2, "unsafe": 2}
+    run(capsys, "tables/same.toml", "--gap", "5%")
+    assert count_records()["same"] == 3
+
+
+def test_log_and_summary_say_what_checkers_need(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, more in {"good": "", "unsafe": UNSAFE, "broken": BROKEN}.items():
+        write_project(name, more)
+    run(capsys, "tables/*.toml", "--log", "night.jsonl")
+    records, torn = read_log(Path("night.jsonl"))
+    assert not torn
+    good = records["tables/good.toml"]
+    assert (good["verdict"], good["gap"], good["method"], good["attackers"]) == (
+        *("safe", 0.0, "suppression"),
+        "an outsider",
+    )
+    assert good["loss"] == good["bound"] > 0
+    assert good["rules"]
+    assert len(good["inputs"]) == 2
+    assert {Path(name).name for name in good["results"]} == {"release.csv", "audit.json", "certificate.json"}
+    assert good["versions"]["tacita"]
+    assert records["tables/unsafe.toml"]["audit"]["unsafe"] == 1
+    assert "by" in records["tables/broken.toml"]["error"]
+    page = Path("night.html").read_text()
+    assert all(
+        word in page for word in ("tables/good.toml", "not safe", "A file does not follow its grammar.")
+    )
+    # Neither a cell's value nor the loss, a sum of such values, is on the page.
+    shown = page[page.index("<body>") :]
+    assert not any(f">{number}<" in shown for number in (22, 8, 19, 10, good["loss"], int(good["loss"])))
+
+
+def test_the_rest_of_a_line_that_a_crash_left_is_skipped(capsys: pytest.CaptureFixture[str]) -> None:
+    good = write_project("good")
+    Path("run.jsonl").write_text('{"table": "tables/good.toml", "verd')
+    run(capsys, good)
+    records, torn = read_log(Path("run.jsonl"))
+    assert (list(records), torn) == (["tables/good.toml"], False)
+
+
+def test_killed_in_the_middle_only_what_is_missing_is_done(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"t{number:02}" for number in range(16)]
+    for name in names:
+        write_project(name)
+    log = Path("run.jsonl")
+    killed = subprocess.Popen(
+        [sys.executable, "-m", "tacita", "run", "tables/*.toml"], stderr=subprocess.DEVNULL
+    )
+    while killed.poll() is None and not (log.exists() and log.read_bytes().count(b"\n") >= 3):
+        time.sleep(0.005)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait()
+    done = {Path(name).stem: record for name, record in read_log(log)[0].items()}
+    assert 3 <= len(done) < len(names)
+    written = {name: find_release(name).stat().st_mtime_ns for name in done}
+    code, answer, _ = run(capsys, "tables/*.toml")
+    assert (code, answer["safe"]) == (0, len(names))
+    assert read_log(log)[0].keys() == {f"tables/{name}.toml" for name in names}
+    assert {name: find_release(name).stat().st_mtime_ns for name in done} == written
+
+
+@dataclass(frozen=True)
+class Odd:
+    """A job that does what its name says: its process dies, or its user presses Ctrl-C."""
+
+    path: Path
+    options: JobOptions
+    reads = writes = ()
+    reads_only_files = True
+
+    def carry_out(self, run: Run) -> JobResult:
+        if self.path.stem == "dying":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.path.stem == "stopped":
+            os.kill(os.getpid(), signal.SIGINT)
+            while not run.cancelled:
+                time.sleep(0.01)
+        return JobResult(Verdict.SAFE, {"process": os.getpid()}, stopped=run.cancelled)
+
+
+def read_jobs(path: Path, options: JobOptions) -> list[Job]:
+    return [Odd(path, options)]
+
+
+@pytest.fixture
+def odd_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(kinds.KINDS, ".odd", __name__)
+
+
+@pytest.mark.usefixtures("odd_jobs")
+def test_a_process_that_dies_takes_one_job_with_it(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("a.odd", "dying.odd", "b.odd", "c.odd", "d.odd")
+    code, answer, _ = run(capsys, *names, "--workers", "2")
+    assert code == 1
+    verdicts = {each["table"]: each["verdict"] for each in answer["tables"]}
+    assert verdicts == {**dict.fromkeys(names, "safe"), "dying.odd": "failed"}
+    processes = {each["process"] for each in answer["tables"] if "process" in each}
+    assert os.getpid() not in processes
+    assert len(processes) <= 3
+
+
+@pytest.mark.usefixtures("odd_jobs")
+def test_ctrl_c_keeps_what_is_done_and_begins_nothing_more(capsys: pytest.CaptureFixture[str]) -> None:
+    code, answer, lines = run(capsys, "a.odd", "stopped.odd", "b.odd")
+    assert code == 1
+    assert [each["verdict"] for each in answer["tables"]] == ["safe", "safe", "not begun"]
+    assert [each.get("stopped") for each in answer["tables"]] == [False, True, None]
+    assert "stopping with the best so far" in lines
+    assert count_records() == {"a": 1, "stopped": 1}

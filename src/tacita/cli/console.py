@@ -4,12 +4,33 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from tacita.report.record import to_json_values
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+NOTE = "note:"
+WARNING = "warning:"
+_collected: ContextVar[list[tuple[str, str]] | None] = ContextVar("_collected", default=None)
+
+
+@contextmanager
+def collect_messages() -> Iterator[list[tuple[str, str]]]:
+    """Yield a list that gets the sign and text of what the block would print on stderr, for one of many
+    tables.
+    """
+    messages: list[tuple[str, str]] = []
+    token = _collected.set(messages)
+    try:
+        yield messages
+    finally:
+        _collected.reset(token)
 
 
 def make_console() -> Console:
@@ -28,6 +49,9 @@ def make_error_console() -> Console:
 
 def print_message(text: str, sign: str = "", style: str = "") -> None:
     """Print one line on stderr for the user of the command line, whatever characters it holds."""
+    if (messages := _collected.get()) is not None:
+        messages.append((sign, text))
+        return
     from rich.text import Text
 
     make_error_console().print(Text.assemble((f"{sign} " if sign else "", style), text), soft_wrap=True)
@@ -36,13 +60,13 @@ def print_message(text: str, sign: str = "", style: str = "") -> None:
 def print_notes(*notes: str) -> None:
     """Print on stderr what the user of the command line should know, a line each."""
     for note in notes:
-        print_message(note, "note:", "yellow")
+        print_message(note, NOTE, "yellow")
 
 
 def print_warnings(*warnings: str) -> None:
     """Print on stderr what the user of the command line may not have meant, a line each."""
     for warning in warnings:
-        print_message(warning, "warning:", "bold yellow")
+        print_message(warning, WARNING, "bold yellow")
 
 
 def print_written(path: object, why_internal: str = "") -> None:

@@ -78,16 +78,17 @@ def carry_out(
 ) -> T:
     """Return the result of ``work``, run in a thread with the command's limits, progress and Ctrl-C."""
     with ExitStack() as stack:
-        progress = stack.enter_context(_make_progress())
+        progress = stack.enter_context(make_progress())
         executor = open_workers(effort.workers, effort.dask)
         seed = draw_seed() if effort.seed is None else effort.seed
         listener = _Listener(progress)
         run = Run(time_limit, seed, executor, listener=listener, gap=read_gap(gap or 0.0)).begin()
-        stack.enter_context(_stop_on_signals(run, listener))
-        return _run_in_thread(work, run)
+        stack.enter_context(stop_on_signals(run, listener.describe_kept))
+        return run_in_thread(work, run)
 
 
-def _run_in_thread(work: Callable[[Run], T], run: Run) -> T:
+def run_in_thread(work: Callable[[Run], T], run: Run) -> T:
+    """Return the result of ``work``, done in a thread of its own, so that this one hears Ctrl-C."""
     future: Future[T] = Future()
 
     def target() -> None:
@@ -104,7 +105,8 @@ def _run_in_thread(work: Callable[[Run], T], run: Run) -> T:
 
 
 @contextmanager
-def _stop_on_signals(run: Run, listener: _Listener) -> Iterator[None]:
+def stop_on_signals(run: Run, describe_kept: Callable[[], str]) -> Iterator[None]:
+    """Let the first Ctrl-C in the block cancel a run, with a note on what is kept, and the second give up."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -114,8 +116,7 @@ def _stop_on_signals(run: Run, listener: _Listener) -> Iterator[None]:
         if run.cancelled:
             raise KeyboardInterrupt
         run.cancel()
-        how = "with the best so far" if listener.has_incumbent else "though there is nothing to keep yet"
-        print_notes(f"stopping {how}; Ctrl-C once more to give up")
+        print_notes(f"stopping {describe_kept()}; Ctrl-C once more to give up")
 
     for number, handler in before.items():
         # What is ignored stays so: after nohup a terminal may close.
@@ -128,7 +129,8 @@ def _stop_on_signals(run: Run, listener: _Listener) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _make_progress() -> Progress:
+def make_progress() -> Progress:
+    """Return the bars that show the progress of work on stderr; none where that is no terminal."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -159,6 +161,10 @@ class _Listener:
         self.progress = progress
         self.has_incumbent = False
         self.tasks: dict[str, Any] = {}
+
+    def describe_kept(self) -> str:
+        """Return how a run that is stopped now ends."""
+        return "with the best so far" if self.has_incumbent else "though there is nothing to keep yet"
 
     def __call__(self, event: Event) -> None:
         self.has_incumbent |= event.incumbent is not None

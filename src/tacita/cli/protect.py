@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand
@@ -29,11 +28,13 @@ from tacita.core.errors import InputError
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
     from tacita.core.release import Release
+    from tacita.core.run import Run
     from tacita.problem.problem import Problem
     from tacita.publication.results import Written
     from tacita.specification.specification import Specification
 
 DEFAULT_METHOD = "suppression"
+T = TypeVar("T")
 
 
 class ProtectCommand(TyperCommand):
@@ -125,7 +126,7 @@ def run_protect_command(
         case,
         specification,
         find_place(case, specification) if to is None else find_destination(to),
-        partial(carry_out, effort=replace(effort, seed=specification.protect.seed)),
+        _Command(replace(effort, seed=specification.protect.seed)),
         flags=flags,
         start=start,
         checkpoint=checkpoint,
@@ -145,6 +146,19 @@ def run_protect_command(
     if output.json:
         print_json(done.answer)
     return DONE if done.audit.safe else UNSAFE
+
+
+@dataclass(frozen=True)
+class _Command:
+    """Carries out work of the command itself: progress on its terminal, and Ctrl-C."""
+
+    effort: Effort
+
+    def search(self, work: Callable[[Run], T], time_limit: float | None, gap: float | str | None) -> T:
+        return carry_out(work, self.effort, time_limit=time_limit, gap=gap)
+
+    def check(self, work: Callable[[Run], T]) -> T:
+        return carry_out(work, self.effort)
 
 
 def specify_protection(

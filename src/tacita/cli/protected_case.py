@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class CarryOut(Protocol):
-    """How work that takes time is carried out: with its limits, its progress, and whoever stops it."""
+class Carrier(Protocol):
+    """Carries out work that takes time: with its limits, its progress, and whoever stops it."""
 
-    def __call__(
-        self, work: Callable[[Run], T], *, time_limit: float | None = None, gap: float | str | None = None
-    ) -> T: ...
+    def search(self, work: Callable[[Run], T], time_limit: float | None, gap: float | str | None) -> T:
+        """Return the result of a search, which keeps the best so far when it is stopped."""
+
+    def check(self, work: Callable[[Run], T]) -> T:
+        """Return the result of a check, without a time limit: one that is cut short proves nothing."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def protect_case(
     case: Path,
     specification: Specification,
     place: Destination | None,
-    carry_out: CarryOut,
+    carrier: Carrier,
     *,
     flags: CaseFlags | None = None,
     start: Path | None = None,
@@ -110,12 +112,12 @@ def protect_case(
         **_make_empty_answer(problem),
     }
     try:
-        carry_out(lambda run: refuse_breached(problem, run))
+        carrier.check(lambda run: refuse_breached(problem, run))
         with make_folder(kept, folder):
-            release, stopped = carry_out(
+            release, stopped = carrier.search(
                 lambda run: (method.protect(problem, replace(run, checkpoint=kept), **begin), run.late),
-                time_limit=wanted.time_limit,
-                gap=wanted.gap,
+                wanted.time_limit,
+                wanted.gap,
             )
         if stopped:
             print_notes(describe_stop(release, kept))
@@ -125,8 +127,7 @@ def protect_case(
         there = [] if place is None else place.find_earlier()
         left = (f"of an earlier run, not of this one: {', '.join(map(str, there))}",) if there else ()
         return ProtectedCase(answer, problem, None, Written(()), error, leftovers=left)
-    # Without a time limit: an audit that is cut short proves nothing.
-    found = carry_out(lambda run: audit(problem, release, run))
+    found = carrier.check(lambda run: audit(problem, release, run))
     answer.update(_build_result(problem, release, found))
     written = Written(())
     if place is not None:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-import glob
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from tacita.cli.console import make_console, print_error, print_json, print_notes, print_warnings
-from tacita.cli.effort import Effort, carry_out
-from tacita.cli.jobs.job import Job, JobOptions, JobResult, Verdict, read_jobs
-from tacita.cli.verb import DONE, ERROR, UNSAFE, Output, describe_error
-from tacita.core.errors import InputError, TacitaError
+from tacita.cli.console import make_console, print_json, print_written
+from tacita.cli.effort import run_in_thread, stop_on_signals
+from tacita.cli.jobs.display import Display
+from tacita.cli.jobs.job import JobOptions, JobResult, Verdict
+from tacita.cli.jobs.log import open_log
+from tacita.cli.jobs.perform import INTERNAL_NOTE
+from tacita.cli.jobs.plan import Plan, make_plan
+from tacita.cli.jobs.schedule import Schedule, complete_record
+from tacita.cli.jobs.workers import hire_workers
+from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
+from tacita.core.errors import InputError
+from tacita.core.run import Run
+from tacita.report.run_page import build_run_page
+from tacita.storage.atomic import write_text
+
+LOG = Path("run.jsonl")
+STOPPED = JobResult(Verdict.SKIPPED, error="not begun, as the run was stopped")
 
 
 def run_run_command(
@@ -30,66 +41,64 @@ def run_run_command(
         str | None,
         typer.Option(metavar="SHARE", help="As for protect, in place of what projects say: 0.05, or 5%."),
     ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes, each of which has a table at a time.")] = 1,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A Dask scheduler, such as tcp://10.0.0.5:8786, whose workers see the same folders.",
+        ),
+    ] = None,
+    log: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE", help="One JSON object per table, appended; the summary is FILE.html. Internal."
+        ),
+    ] = LOG,
+    again: Annotated[
+        bool, typer.Option("--again", help="Do also what is done already, by the log and its results.")
+    ] = False,
 ) -> int:
     """Protect many tables: every project as tacita protect does. What fails is named, the others are done.
 
-    Exit code 2 if any release is not proven safe, else 1 if any table failed, else 0.
+    Killed or stopped, the same command does what is missing. Exit code 2 if any release is not proven safe,
+    else 1 if any table failed or was not begun, else 0.
     """
-    results: dict[str, JobResult] = {}
-    for path in expand_patterns(projects):
-        try:
-            jobs = read_jobs(path, JobOptions(time_limit, gap))
-        except (TacitaError, OSError) as error:
-            results[str(path)] = JobResult(Verdict.FAILED, error=describe_error(error))
-            _print_result(str(path), results[str(path)])
-            continue
-        for job in jobs:
-            results[job.name] = _carry_out(job)
-            _print_result(job.name, results[job.name])
-    counts = {word: sum(each.verdict is word for each in results.values()) for word in Verdict}
+    plan = make_plan(projects, JobOptions(time_limit, gap))
+    page = log.with_suffix(".html")
+    if page == log:
+        raise InputError("the summary is written to this file", place=log, remedy="call the log run.jsonl")
+    run = Run()
+    with open_log(log) as kept, Display(len(plan.jobs) + len(plan.broken)) as display:
+        for path, result in plan.broken.items():
+            kept.append(path, complete_record(path, result))
+            display.show(str(path), result)
+        schedule = Schedule(plan, kept, display, run, again=again)
+        with (
+            hire_workers(workers, dask) as hired,
+            stop_on_signals(run, lambda: "with the best so far of each"),
+        ):
+            done = run_in_thread(lambda _: schedule.carry_out(hired), run)
+        records = [*_list_records(plan, done)]
+        write_text(page, build_run_page(records, f"Tables of {log.stem}"))
+    print_written(log, INTERNAL_NOTE)
+    print_written(page, "it names rules and reasons")
+    return _print_results(records, output)
+
+
+def _list_records(plan: Plan, done: Mapping[int, JobResult]) -> Iterator[dict[str, Any]]:
+    for path, result in plan.broken.items():
+        yield complete_record(path, result)
+    for number, job in enumerate(plan.jobs):
+        yield complete_record(job.path, done.get(number, STOPPED))
+
+
+def _print_results(records: list[dict[str, Any]], output: Output) -> int:
+    counts = {word.value: sum(each["verdict"] == word for each in records) for word in Verdict}
     if output.json:
-        listed = [
-            {"name": name, "verdict": each.verdict.value, "error": each.error, **each.record}
-            for name, each in results.items()
-        ]
-        print_json({**{word.value: number for word, number in counts.items()}, "tables": listed})
+        print_json({**counts, "tables": records})
     else:
-        make_console().print(", ".join(f"{number} {word}" for word, number in counts.items() if number))
-    return UNSAFE if counts[Verdict.UNSAFE] else ERROR if counts[Verdict.FAILED] else DONE
-
-
-def expand_patterns(given: Iterable[str]) -> list[Path]:
-    """Return the paths that the arguments of a command name, each once; patterns in the order of names.
-
-    Raises
-    ------
-    InputError
-        A pattern fits nothing.
-    """
-    found: dict[Path, Path] = {}
-    for text in given:
-        paths = [Path(text)]
-        if glob.has_magic(text) and not paths[0].exists():
-            paths = [Path(name) for name in sorted(glob.glob(text, recursive=True))]
-            if not paths:
-                raise InputError(
-                    "no file fits this pattern", place=text, remedy="check the folder and the name"
-                )
-        for path in paths:
-            found.setdefault(path.resolve(), path)
-    return list(found.values())
-
-
-def _carry_out(job: Job) -> JobResult:
-    try:
-        return carry_out(job.carry_out, Effort())
-    except (TacitaError, OSError) as error:
-        return JobResult(Verdict.FAILED, error=describe_error(error))
-
-
-def _print_result(name: str, result: JobResult) -> None:
-    if result.error is not None:
-        print_error(f"{name}: {result.error}")
-    else:
-        print_notes(f"{name}: {result.verdict}")
-    print_warnings(*(f"{name}: {text}" for text in result.warnings))
+        make_console().print(", ".join(f"{number:,} {word}" for word, number in counts.items() if number))
+    if counts[Verdict.UNSAFE]:
+        return UNSAFE
+    return ERROR if counts[Verdict.FAILED] or counts[Verdict.SKIPPED] else DONE

@@ -1,4 +1,4 @@
-"""A job of ``tacita run``: what it reads and writes, its work, and what the log says of it.
+"""A job of ``tacita run``: what it reads and writes, its work, and how it ended.
 
 A kind of jobs is a module with ``read_jobs(path, options) -> list[Job]`` and a line in :data:`KINDS`, by the
 ending of the files that it reads.
@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tacita.core.errors import InputError
+from tacita.core.errors import InputError, TacitaError
 
 if TYPE_CHECKING:
     from tacita.core.run import Run
@@ -28,6 +28,7 @@ class Verdict(StrEnum):
     SAFE = "safe"
     UNSAFE = "not safe"
     FAILED = "failed"
+    SKIPPED = "not begun"
 
 
 @dataclass(frozen=True)
@@ -47,23 +48,33 @@ class JobResult:
     record
         Values that JSON can write. The log is internal: sums of hidden values, such as a loss, may be in it,
         but no value of a cell.
+    files
+        The files of results that were written.
     error
-        Why it failed.
+        Why it failed or was not begun.
+    stopped
+        Whether a cancel ended it, so that the result is the best so far.
     """
 
     verdict: Verdict
     record: Mapping[str, Any] = field(default_factory=dict)
+    files: tuple[Path, ...] = ()
     error: str | None = None
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    stopped: bool = False
 
 
 class Job(Protocol):
     """One piece of work of a run, usually one table; it can be pickled, and is carried out in any process."""
 
     @property
-    def name(self) -> str:
-        """What the user calls it: the path of its file, as given."""
+    def path(self) -> Path:
+        """Its file, as the user names it."""
+
+    @property
+    def options(self) -> JobOptions:
+        """The options of the run that hold for it; with others it is another job."""
 
     @property
     def reads(self) -> tuple[Path, ...]:
@@ -73,10 +84,15 @@ class Job(Protocol):
     def writes(self) -> tuple[Path, ...]:
         """The folders or files of its results, which no other job may share."""
 
-    def carry_out(self, run: Run) -> JobResult:
-        """Do the work with the limits, the progress and the cancel of a run; return how it ended.
+    @property
+    def reads_only_files(self) -> bool:
+        """Whether the same files mean the same result; databases may hold something else by now."""
 
-        Errors in the user's files are raised: whoever calls this makes a failed job of them.
+    def carry_out(self, run: Run) -> JobResult:
+        """Do the work with the progress and the cancel of a run; return how it ended.
+
+        Errors of the user's files are raised: whoever calls this makes a failed job of them, and collects
+        what is printed (:func:`tacita.cli.console.collect_messages`).
         """
 
 
@@ -94,3 +110,10 @@ def read_jobs(path: Path, options: JobOptions) -> list[Job]:
         )
     jobs: list[Job] = import_module(kind).read_jobs(file, options)
     return jobs
+
+
+def name_fault(error: Exception) -> str:
+    """Return the kind of an error in words that hold nothing of any file."""
+    if isinstance(error, TacitaError):
+        return (type(error).__doc__ or "").splitlines()[0]
+    return "A file cannot be read or written." if isinstance(error, OSError) else "A fault of the program."

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tacita.cli.jobs.job import Job, JobOptions, JobResult, Verdict
+from tacita.cli.effort import SearchEffort
+from tacita.cli.jobs.job import Job, JobOptions, JobResult, Verdict, name_fault
 from tacita.cli.protect import specify_protection
-from tacita.cli.protected_case import find_place, protect_case
+from tacita.cli.protected_case import ProtectedCase, find_place, list_formats, protect_case
 from tacita.core.outcome import read_gap
 from tacita.core.run import Run, draw_seed
 
@@ -26,10 +27,7 @@ class ProjectJob:
 
     path: Path
     specification: Specification
-
-    @property
-    def name(self) -> str:
-        return str(self.path)
+    options: JobOptions
 
     @property
     def place(self) -> Destination:
@@ -44,29 +42,67 @@ class ProjectJob:
 
     @property
     def writes(self) -> tuple[Path, ...]:
-        return (self.place.home if self.place.file is None else self.place.home / self.place.file,)
+        place = self.place
+        if place.file is None:
+            return (place.home / place.public, place.home / place.internal)
+        named = place.plan(list_formats(place, self.specification)).values()
+        return (*(place.home / name for name in named), place.home / place.internal)
+
+    @property
+    def reads_only_files(self) -> bool:
+        from tacita.tabulation.address import is_address
+
+        return not any(is_address(source.path) for source in self.specification.sources)
 
     def carry_out(self, run: Run) -> JobResult:
         seed = self.specification.protect.seed
-        seeded = replace(run, seed=draw_seed() if seed is None else seed)
+        carrier = _PartOfRun(replace(run, seed=draw_seed() if seed is None else seed))
+        done = protect_case(self.path, self.specification, self.place, carrier)
+        verdict = (
+            Verdict.FAILED if done.audit is None else Verdict.SAFE if done.audit.safe else Verdict.UNSAFE
+        )
+        return JobResult(
+            verdict,
+            {**describe_requirement(self.specification, done), **done.answer},
+            done.written.paths,
+            None if done.error is None else str(done.error),
+            done.written.warnings,
+            (*done.leftovers, *done.written.notes),
+            stopped=done.stopped and run.cancelled,
+        )
 
-        def carry_out(
-            work: Callable[[Run], T], *, time_limit: float | None = None, gap: float | str | None = None
-        ) -> T:
-            return work(replace(seeded, gap=read_gap(gap or 0.0)).limited(time_limit))
 
-        done = protect_case(self.path, self.specification, self.place, carry_out)
-        warnings = tuple(done.answer["warnings"])
-        if done.audit is None:
-            return JobResult(Verdict.FAILED, done.answer, str(done.error), warnings, done.leftovers)
-        verdict = Verdict.SAFE if done.audit.safe else Verdict.UNSAFE
-        return JobResult(verdict, done.answer, None, warnings, done.written.notes)
+@dataclass(frozen=True)
+class _PartOfRun:
+    """Carries out work of one job. Its search hears the cancel of the run; its checks go on to their end,
+    since the best so far is worth nothing without its audit.
+    """
+
+    run: Run
+
+    def search(self, work: Callable[[Run], T], time_limit: float | None, gap: float | str | None) -> T:
+        return work(replace(self.run, gap=read_gap(gap or 0.0)).limited(time_limit))
+
+    def check(self, work: Callable[[Run], T]) -> T:
+        return work(Run(seed=self.run.seed, listener=self.run.listener).begin())
+
+
+def describe_requirement(specification: Specification, done: ProtectedCase) -> dict[str, Any]:
+    """Return what the log records of a project's question: rules, attackers, and what was decided by hand."""
+    problem, rules = done.problem, specification.rules
+    return {
+        "rules": {reason.rule: int(reason.cells.size) for reason in problem.levels.reasons},
+        "rule": rules.rule,
+        "attackers": problem.considered.text,
+        "cost": specification.cost.by or "value",
+        "published": [release.file for release in specification.published.releases],
+        "fault": None if done.error is None else name_fault(done.error),
+    }
 
 
 def read_jobs(path: Path, options: JobOptions) -> list[Job]:
     """Return the one job of a project file, changed by the options of the run."""
-    from tacita.cli.effort import SearchEffort
     from tacita.specification.specification import Specification
 
     effort = SearchEffort(time_limit=options.time_limit, gap=options.gap)
-    return [ProjectJob(path, specify_protection(Specification.load(path), None, {}, effort))]
+    return [ProjectJob(path, specify_protection(Specification.load(path), None, {}, effort), options)]
