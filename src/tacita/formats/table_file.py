@@ -106,18 +106,22 @@ def build_case(
         name=read.name or Path(path).stem,
     )
     try:
-        return _build_problem(table_from_columns(source, found), roles, rule, lower, specified)
+        return build_table_problem(table_from_columns(source, found), roles, rule, lower, specified)
     except InputError as error:
         raise error.with_place(path) from None
 
 
-def _build_problem(
+def build_table_problem(
     table: Table,
     roles: Roles,
     rule: Rule | str | None,
     lower: float | None,
     specified: FileSpecification,
 ) -> Problem | Table:
+    """Return the problem of a file's table whose further columns have these roles; see `read_table_file`.
+
+    Without a rule and a status it is the table alone.
+    """
     attackers, cost, upper = specified.get("attackers"), specified.get("cost"), specified.get("upper")
     protection = specified.get("protection", USUAL_PERCENT)
 
