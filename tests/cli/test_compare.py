@@ -335,3 +335,14 @@ def test_a_method_is_called_by_what_was_chosen() -> None:
     assert describe_method("rounding", {"base": 5.0, "strict": True}) == "rounding (base 5, strict on)"
     chosen = {"at_most": 4, "margins": False, "conditional": None}
     assert describe_method("suppression", chosen) == "suppression (at most 4, margins off, conditional none)"
+
+
+def test_a_page_has_the_releases_side_by_side(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    releases = (crosstab("corners.csv", GRID, CORNERS), crosstab("alone.csv", GRID, ((0, 0),)))
+    assert main(["compare", case, *releases, *methods("rounding:base=100"), "--out", "page.html"]) == 2
+    assert "page.html (internal" in capsys.readouterr().err
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert page.count("<section>") == 3
+    assert all(name in page for name in (*releases, "rounding (base 100)"))
+    assert main(["compare", case, *releases, "--out", "page.csv"]) == 1
+    assert "ends in .html" in capsys.readouterr().err

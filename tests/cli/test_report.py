@@ -56,7 +56,7 @@ def test_json_and_a_title_that_is_only_text(capsys: pytest.CaptureFixture[str]) 
         "exact": 0,
         "exempt": 0,
         "against": "an outsider",
-        "written": ["page.html"],
+        "written": ["page.html", "page-public.html"],
     }
     assert "<h1>First &lt;quarter&gt; &amp; second</h1>" in Path("page.html").read_text(encoding="utf-8")
 
@@ -77,3 +77,43 @@ def test_mistakes_write_nothing(
     assert named in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["alone.csv", "case.csv", "safe.csv"]
     assert Path("case.csv").read_text() == CASE
+
+
+def test_the_page_for_readers_depends_on_the_release_alone(tmp_path: Path) -> None:
+    """Three other true values behind the same release give the same bytes, wherever they are written."""
+    other = "region,kind,value\nN,a,1\nN,b,5004\nS,a,4020\nS,b,3036\n"
+    Path("other.csv").write_text(other)
+    Path("publication").mkdir()
+    assert main(["report", "case.csv", "safe.csv", *RULES, "--out", "page.html"]) == 0
+    arguments = ("safe.csv", "--rules", "threshold(2)", "--out", "publication/page.html", "--public")
+    assert main(["report", "other.csv", *arguments]) == 0
+    pages = [Path(name).read_bytes() for name in ("page-public.html", "publication/page.html")]
+    assert pages[0] == pages[1]
+    assert b"4 of 9 cells without a number" in pages[0]
+    assert [path.name for path in Path("publication").iterdir()] == ["page.html"]
+
+
+def test_there_is_no_page_for_readers_of_an_unsafe_release(capsys: pytest.CaptureFixture[str]) -> None:
+    for extra in ([], ["--public"]):
+        assert main(["report", "case.csv", "alone.csv", *RULES, "--out", "page.html", *extra]) == 2
+        assert "no page for readers: the release is not proven safe" in capsys.readouterr().err
+    assert [path.name for path in Path().glob("*.html")] == ["page.html"]
+
+
+@pytest.mark.parametrize(
+    ("release", "options"),
+    [
+        ("region,a,b,Total\nN,0,5000,5000\nS,4000,3000,7000\nTotal,4000,8000,12000\n", ["--base", "1000"]),
+        (SAFE.replace("x", "-"), []),
+    ],
+)
+def test_what_only_the_true_values_told_is_not_told_to_readers(
+    release: str, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("made.csv").write_text(release)
+    arguments = ["report", "case.csv", "made.csv", *RULES, *options, "--out", "page.html"]
+    assert main(arguments) == 0
+    assert "no page for readers: " in capsys.readouterr().err
+    assert main([*arguments, "--public"]) == 1
+    assert "found out with the true values" in capsys.readouterr().err
+    assert not Path("page-public.html").exists()

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacita.cli.case_options import Case, CaseFlags, parse_pair, pose_problem
-from tacita.cli.console import make_console, print_json, print_notes
+from tacita.cli.console import make_console, print_json, print_notes, print_written
 from tacita.cli.effort import SearchEffort, carry_out
 from tacita.cli.protect import run_audit, specify_protection
 from tacita.cli.release_options import ReleaseOptions, load_release
+from tacita.cli.report import refuse_other_pages
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.core.errors import InfeasibleError, InputError, ReleaseError, TacitaError
 from tacita.core.outcome import Status
@@ -91,6 +92,14 @@ def run_compare_command(
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show all columns.")] = False,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE.html",
+            help="Also write a page with all columns and with pictures of each release, side by side.",
+        ),
+    ] = None,
 ) -> int:
     """Set releases of a table side by side, files and what methods find: is each one safe, what does it lose?
 
@@ -99,6 +108,8 @@ def run_compare_command(
     distances tell of true values.
     """
     shown = _choose_columns(columns, every)
+    if to is not None:
+        refuse_other_pages(to)
     specification = flags.specify(case)
     by_methods = [_make_candidate(text, specification, effort) for text in method or ()]
     by = None if measure is None else _make_candidate(measure, specification, effort, "--measure").method
@@ -116,6 +127,8 @@ def run_compare_command(
     ]
     candidates += by_methods
     rows = [_build_row(problem, candidate, by) for candidate in candidates]
+    if to is not None:
+        _write_page(to, rows, case)
     if output.json:
         print_json(_build_answer(problem, candidates, rows))
     else:
@@ -246,6 +259,15 @@ def _build_entry(candidate: Candidate, row: ComparisonRow) -> dict[str, Any]:
         **row.numbers,
         "seconds": round(row.numbers["seconds"], 3),
     }
+
+
+def _write_page(to: Path, rows: list[ComparisonRow], case: Path) -> None:
+    """Write the page of ``tacita compare --out``, and print that it was written."""
+    from tacita.report.comparison_page import build_comparison_page
+    from tacita.storage.atomic import write_text
+
+    write_text(to, build_comparison_page(rows, f"Releases of {case.name} compared"))
+    print_written(to, "losses and deviations tell of true values")
 
 
 def _print_rows(rows: list[ComparisonRow], shown: Sequence[Measure]) -> None:

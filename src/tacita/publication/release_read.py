@@ -360,7 +360,7 @@ def _build_release(
     marks = np.where(listed, rows.marks[at], Mark.SUPPRESSED).astype(np.uint8)
     _refuse_contradictions(table, decimals, marks, low, high, value, base)
     primary = freeze(listed & rows.primary[at])
-    made_by = {"read": "from a file"}
+    made_by = {"read": "from a file", **({"dashes": "by the true values"} if rows.dashes else {})}
     structure = table.with_decimals(decimals).structure
     notes = (*source.notes, *([READERS_SEE] if any("taken for" in note for note in source.notes) else []))
     issue_warnings(notes)

@@ -5,7 +5,7 @@ What a row tells readers beyond its window is refused: the audit would not see i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ class ReleaseRows:
     bare: Mask
     """Rounded numbers without a window of their own, which is then that of the base."""
     assumption: str = ""
+    dashes: bool = False
+    """Whether a dash stands in a row: it is read as a zero where the value is zero, and else as hidden."""
 
 
 def parse_own_rows(source: Columns, base: float | None, radius: float | None) -> ReleaseRows:
@@ -127,8 +129,8 @@ def parse_foreign_rows(
         )
     marks, low, high = parsed.marks[at].copy(), parsed.low[at].copy(), parsed.high[at].copy()
     # Many offices write a zero as a dash: a reader may take it for one, so the audit must.
-    dashed_zero = np.isin(at, [k for k, text in enumerate(distinct) if text.strip() in DASHES])
-    dashed_zero &= table.units[cells] == 0
+    dashed = np.isin(at, [k for k, text in enumerate(distinct) if text.strip() in DASHES])
+    dashed_zero = dashed & (table.units[cells] == 0)
     marks[dashed_zero], low[dashed_zero], high[dashed_zero] = Mark.PUBLISHED, 0.0, 0.0
     shown = np.where(marks == Mark.PUBLISHED, low, np.nan)
     reach = float(base if base is not None else radius or 0.0)
@@ -136,7 +138,8 @@ def parse_foreign_rows(
         number = marks == Mark.PUBLISHED
         marks[number] = Mark.ROUNDED if base is not None else Mark.ADJUSTED
         low, high = np.where(number, low - reach, low), np.where(number, high + reach, high)
-    return ReleaseRows(marks, low, high, shown, parsed.primary[at], marks == Mark.ROUNDED)
+    bare = marks == Mark.ROUNDED
+    return ReleaseRows(marks, low, high, shown, parsed.primary[at], bare, dashes=bool(dashed.any()))
 
 
 def apply_rounding(
@@ -158,4 +161,5 @@ def apply_rounding(
     # A number that does not stand in the middle of its window is given as the window alone.
     aside = at[found.high - value[at] != value[at] - found.low]
     marks[aside], value[aside] = Mark.INTERVAL, np.nan
-    return ReleaseRows(marks, low, high, value, rows.primary, rows.bare, found.assumption if at.size else "")
+    assumption = found.assumption if at.size else ""
+    return replace(rows, marks=marks, low=low, high=high, value=value, assumption=assumption)

@@ -1,56 +1,89 @@
-"""A report as one page of HTML: no script, no outside request, nothing that the release hides.
+"""The internal report as one page of HTML: no script, no outside request, nothing that the release hides.
 
-It names the sensitive cells, so it is internal; the values it shows are those of the release.
+It names the sensitive cells and tells what was lost of true values, so it is internal; the values of cells it
+shows are those of the release. :mod:`tacita.report.public_page` is for readers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from html import escape
+from math import isnan
 
 import numpy as np
 
 from tacita import __version__
 from tacita.auditing.audit import Audit
+from tacita.auditing.deduce import Deduction
 from tacita.core.exact import Mask
 from tacita.core.release import Release
+from tacita.core.words import pluralize
+from tacita.methods.measuring import measure_shown_statistics
+from tacita.problem.loss_by_level import compare_by_level
 from tacita.problem.problem import Problem
-from tacita.report.page import build_page, build_word_table
+from tacita.problem.quality import compare
+from tacita.report.deviation_picture import draw_deviations
+from tacita.report.hidden_picture import draw_hidden
+from tacita.report.measures import FURTHER, MEASURES, compute_measures
+from tacita.report.page import Picture, build_list, build_page, build_word_table
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, build_crosstab, classify_cells, format_shown
+from tacita.report.sensitive_cells import SensitiveCells
 from tacita.report.verdicts import explain_verdicts, find_tone
 
 MOST_SQUARES = 4000
+MOST_INTERVALS = 60
+LEVELS_EXPLAINED = '<p class="faint">Level 0 is the total; each dimension has all cells.</p>'
+MEASURED = (
+    "silent", "value_percent", "relative", "relative_median", "relative_largest", "rank", "hellinger",
+    "chi_square", "mean_change", "variance_change", "correlation_change", "slope_change",
+)  # fmt: skip
+"""Measures among the figures of a report, where they are known."""
 
 
 def build_report_page(
-    problem: Problem, release: Release, audit: Audit, title: str, story: Iterable[str] = ()
+    problem: Problem,
+    release: Release,
+    audit: Audit,
+    title: str,
+    story: Iterable[str] = (),
+    intervals: Deduction | None = None,
 ) -> str:
-    """Return the HTML page of a report: verdict, figures, the table, rules, attackers, and what is not safe.
+    """Return the HTML page of a report: verdict, figures, table, losses by level, rules, what is unsafe.
 
     Parameters
     ----------
     story
         Sentences on how the result came about, in order.
+    intervals
+        What an outsider deduces of sensitive cells (see :func:`choose_interval_cells`), which the page then
+        shows as pictures.
     """
     sensitive = problem.levels.sensitive
     parts = [
-        _build_verdict_section(audit),
+        build_verdict(audit),
         "".join(f"<p>{escape(sentence)}</p>" for sentence in story),
         "<h2>Figures</h2>",
-        _build_figures_list(problem, release),
+        build_list(_list_figures(problem, release)),
         "<h2>Cells by what became of them</h2>",
         _draw_kinds_bar(release, sensitive),
         "<h2>The table as published</h2>",
         _build_table_section(release, sensitive),
+        *(["<h2>What is hidden</h2>", draw_hidden(release)] if release.structure.dimensions else []),
+        "<h2>What is lost, by level</h2>",
+        build_level_table(problem, release),
+        "<h2>Deviations of shown numbers, by level</h2>",
+        draw_deviations(problem.table, release),
         "<h2>Sensitive cells by rule</h2>",
         build_word_table(("rule", "cells"), _count_by_rule(problem)),
+        "" if intervals is None else build_interval_section(audit, intervals),
         _build_unsafe_section(audit),
         f'<p class="faint">tacita {__version__}. Internal: this page names the sensitive cells.</p>',
     ]
     return build_page(title, parts)
 
 
-def _build_verdict_section(audit: Audit) -> str:
+def build_verdict(audit: Audit) -> str:
+    """Return the verdict of an audit as a line of an HTML report, its sign and word in colour."""
     tone = find_tone(audit)
     word = f'<span class="{tone.kind}">{tone.sign} {tone.word.capitalize()}.</span>'
     return f'<p class="verdict">{word} {escape(audit.verdict)}.</p>'
@@ -63,46 +96,61 @@ def _count_by_rule(problem: Problem) -> list[tuple[str, int]]:
     return [*counts, ("exempt by hand, and not checked", exempt)] if exempt else counts
 
 
-def _build_figures_list(problem: Problem, release: Release) -> str:
-    figures = {
-        "cells": f"{len(problem.table):,}",
-        "sensitive": f"{len(problem.levels):,}",
-        "not published as they are": f"{int(release.changed.sum()):,}",
-        "attackers": problem.considered.text,
-        "method": str(release.made_by.get("method", "read from a file")),
-    }
-    if release.outcome is not None:
-        outcome = release.outcome
-        figures["information lost"] = f"{outcome.loss:,.6g} ({outcome.status.value})"
+def _list_figures(problem: Problem, release: Release) -> Iterator[tuple[str, str]]:
+    """Yield the figures of an internal report: name, and text."""
+    yield "cells", f"{len(problem.table):,}"
+    yield "sensitive", f"{len(problem.levels):,}"
+    yield "not published as they are", f"{int(release.changed.sum()):,}"
+    yield "attackers", problem.considered.text
+    yield "method", str(release.made_by.get("method", "read from a file"))
+    if (outcome := release.outcome) is not None:
+        yield "information lost", f"{outcome.loss:,.6g} ({outcome.status.value})"
         if outcome.search:
-            figures["search"] = outcome.search
-        figures["lower bound"] = f"{outcome.bound:,.6g} (gap {outcome.gap:.1%})"
+            yield "search", outcome.search
+        yield "lower bound", f"{outcome.bound:,.6g} (gap {outcome.gap:.1%})"
         if outcome.remarks:
-            figures["remarks"] = "; ".join(outcome.remarks)
-    return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in figures.items()) + "</dl>"
+            yield "remarks", "; ".join(outcome.remarks)
+    statistics = measure_shown_statistics(problem, release)
+    numbers = compute_measures(problem, None, compare(problem, [release])[0], None, 0.0, statistics)
+    for measure in (*MEASURES, *FURTHER):
+        if measure.key in MEASURED and not isnan(numbers[measure.key]):
+            yield measure.head, f"{measure.format(numbers[measure.key], None)} ({measure.meaning})"
 
 
 def _draw_kinds_bar(release: Release, sensitive: Mask) -> str:
     """Return an SVG bar for the HTML report: how many cells are of each kind, with a legend in words."""
     counts = np.bincount(classify_cells(release, sensitive), minlength=len(KINDS)).tolist()
+    named = [(name, f"{SIGNS[name]} {MEANINGS[name]}") for name in KINDS]
+    return draw_bar([(name, text, count) for (name, text), count in zip(named, counts, strict=True)])
+
+
+def draw_bar(counts: Iterable[tuple[str, str, int]]) -> str:
+    """Return an SVG bar for an HTML report, divided by numbers of cells, with a legend in words.
+
+    Parameters
+    ----------
+    counts
+        Of each kind of cells: how it is filled, what it is called, and how many there are.
+    """
+    listed = [entry for entry in counts if entry[2]]
+    every = sum(count for _, _, count in listed)
     width, x = 720.0, 0.0
     pieces: list[str] = []
     legend: list[str] = []
-    for name, count in zip(KINDS, counts, strict=True):
-        if not count:
-            continue
-        share = width * count / len(release)
+    for name, text, count in listed:
+        share = width * count / every
         pieces.append(f'<rect x="{x:.1f}" y="0" width="{share:.1f}" height="24" class="fill-{name}"/>')
         y = 44 + 20 * len(legend)
         legend.append(
             f'<rect x="0" y="{y - 11}" width="13" height="13" class="fill-{name}"/>'
-            f'<text x="20" y="{y}">{SIGNS[name]} {MEANINGS[name]}: {count:,}</text>'
+            f'<text x="20" y="{y}">{escape(text)}: {count:,}</text>'
         )
         x += share
     height = 40 + 20 * len(legend)
+    label = escape("; ".join(f"{text.strip()}: {count:,}" for _, text, count in listed))
     return (
         f'<svg viewBox="0 0 720 {height}" width="100%" style="max-width:720px" role="img" '
-        f'aria-label="cells by kind">{"".join(pieces + legend)}</svg>'
+        f'aria-label="Cells by kind. {label}">{"".join(pieces + legend)}</svg>'
     )
 
 
@@ -148,6 +196,54 @@ def _draw_mosaic(release: Release, sensitive: Mask) -> str:
     height = 9 * -(-len(kind) // across)
     frame = f'viewBox="0 0 720 {height}" width="100%" role="img" aria-label="one square per cell"'
     return f"{cut}<svg {frame}>{squares}</svg>"
+
+
+def build_level_table(problem: Problem, release: Release) -> str:
+    """Return a table for an internal HTML report of what a release lost at each level of each hierarchy."""
+    write = {measure.key: measure.write for measure in MEASURES}
+    rows = (
+        (
+            f"{row.dimension}, level {row.level}",
+            row.cells,
+            row.lost,
+            row.changed,
+            write["value_percent"](row.value_percent),
+            write["relative"](row.relative),
+        )
+        for row in compare_by_level(problem, [release])
+    )
+    headings = ("level", "cells", "cells lost", "changed", "value lost", "error")
+    return LEVELS_EXPLAINED + build_word_table(headings, rows, numbers=2)
+
+
+def choose_interval_cells(audit: Audit) -> list[int]:
+    """Return the sensitive cells that a report draws intervals of: hidden ones, those not safe first."""
+    problem, hidden = audit.problem, audit.release.hidden
+    order = sorted(zip((audit.worst == 0).tolist(), problem.sensitive.tolist(), strict=True))
+    return [cell for _, cell in order if hidden[cell]][:MOST_INTERVALS]
+
+
+def build_interval_section(audit: Audit, intervals: Deduction) -> str:
+    """Return the section of an internal HTML report on deduced intervals, a picture for each sensitive cell.
+
+    They are drawn as multiples of what is required, so that no hidden value is in them.
+    """
+    if not len(intervals):
+        return ""
+    listed = SensitiveCells(audit, intervals)
+    rows = [listed.build_row(cell) for cell in intervals.cells.tolist()]
+    table = build_word_table(
+        ("cell", "verdict", "interval", "room below", "room above"),
+        ((row.name, row.verdict, Picture(row.relative_picture), *row.room_texts) for row in rows),
+    )
+    hidden = int(audit.release.hidden[audit.problem.sensitive].sum())
+    cut = f" The first {len(rows):,} of {hidden:,}." if len(rows) < hidden else ""
+    about = (
+        "The bar is what can be deduced of the cell, the stroke its value, the brackets how far the bar must "
+        "reach at least; arrows go on beyond the picture. "
+        f"{pluralize(hidden, 'sensitive cell')} hidden.{cut}"
+    )
+    return f'<h2>Intervals of sensitive cells</h2><p class="faint">{escape(about)}</p>{table}'
 
 
 def _build_unsafe_section(audit: Audit, most: int = 200) -> str:

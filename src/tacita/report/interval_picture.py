@@ -43,6 +43,7 @@ def draw_interval(
     upper_level: float,
     bounds: tuple[float, float] = (-inf, inf),
     sliding: float = 0.0,
+    text: str | None = None,
 ) -> str:
     """Return an SVG picture of a cell's deduced interval and its levels, with the numbers as text.
 
@@ -56,10 +57,12 @@ def draw_interval(
         LPL, UPL and SPL, as amounts.
     bounds
         What the attacker knew beforehand.
+    text
+        What the picture shows, in words, where the numbers themselves are not to be in it.
     """
     least, most = value - lower_level, value + upper_level
     scale = _Scale((low, high, *bounds), least, value, most, sliding)
-    label = escape(_describe_interval(low, high, value, least, most, bounds, sliding))
+    label = escape(text or _describe_interval(low, high, value, least, most, bounds, sliding))
     parts = [_draw_line(scale, *bounds)]
     if not (isnan(low) or isnan(high)):
         parts.append(

@@ -79,7 +79,7 @@ def build_crosstab(structure: Structure, most_rows: int = 60, most_columns: int 
     order = sorted(range(len(structure.dimensions)), key=lambda d: -len(structure.dimensions[d].codes))
     fixed = {d: structure.dimensions[d].total for d in order[2:]}
     most = dict(zip(order, (most_rows, most_columns), strict=False))
-    codes = {d: _select_upper_codes(structure.dimensions[d], limit) for d, limit in most.items()}
+    codes = {d: select_upper_codes(structure.dimensions[d], limit) for d, limit in most.items()}
     about = [f"{structure.dimensions[d].name} = {total}" for d, total in fixed.items()]
     if any(own.size < np.unique(structure.dimensions[d].representative).size for d, own in codes.items()):
         about.append("the upper levels only")
@@ -94,7 +94,7 @@ def build_crosstab(structure: Structure, most_rows: int = 60, most_columns: int 
     return Crosstab(row_name, column_name, rows, columns, cells, ", ".join(about))
 
 
-def _select_upper_codes(dimension: Dimension, most: int) -> Codes:
+def select_upper_codes(dimension: Dimension, most: int) -> Codes:
     """Return the codes that a report's crosstab lists: tiers of the hierarchy from the top that fit."""
     codes, listed = list_lines(dimension, False, np.unique(dimension.representative))
     if codes.size <= most:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, nan
+from math import inf, isfinite, isnan, nan
 
 import numpy as np
 
@@ -46,6 +46,48 @@ class SensitiveCell:
         return draw_interval(
             self.low, self.high, self.value, self.lower, self.upper, self.known, self.sliding
         )
+
+    @property
+    def room(self) -> tuple[float, float]:
+        """How far the deduced interval reaches below and above the value, over how far it must: at least 1
+        each if the cell is protected; infinite where no distance is required, NaN if it is not computed.
+        """
+        below = _divide(self.value - self.low, max(self.lower, 0.0))
+        return below, _divide(self.high - self.value, max(self.upper, 0.0))
+
+    @property
+    def relative_picture(self) -> str:
+        """The SVG picture of the interval for reports, as multiples of the required distance: the value and
+        its levels are not in it.
+        """
+        unit = max(self.lower, self.upper, self.sliding) or 1.0
+        below, above = (_format_multiple(times) for times in self.room)
+        return draw_interval(
+            (self.low - self.value) / unit,
+            (self.high - self.value) / unit,
+            0.0,
+            self.lower / unit,
+            self.upper / unit,
+            ((self.known[0] - self.value) / unit, (self.known[1] - self.value) / unit),
+            self.sliding / unit,
+            text=f"{self.name}: {self.verdict}; below {below}, above {above}",
+        )
+
+    @property
+    def room_texts(self) -> tuple[str, str]:
+        """The room below and above as words for reports: ``3.2 × required``."""
+        below, above = self.room
+        return _format_multiple(below), _format_multiple(above)
+
+
+def _divide(reach: float, required: float) -> float:
+    return reach / required if required else (nan if isnan(reach) else inf)
+
+
+def _format_multiple(times: float) -> str:
+    if isnan(times):
+        return "not computed"
+    return f"{times:.3g} × required" if isfinite(times) else "as far as required"
 
 
 class SensitiveCells:

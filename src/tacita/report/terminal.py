@@ -224,9 +224,7 @@ def build_comparison_table(
     extra = any(MEASURED.key in row.numbers for row in rows)
     for measure in (*measures, *([MEASURED] if extra else ())):
         winners = find_best(measure, safe)
-        columns[measure.head] = [
-            Text(_format_entry(measure, row, k in winners)) for k, row in enumerate(rows)
-        ]
+        columns[measure.head] = [Text(format_entry(measure, row, k in winners)) for k, row in enumerate(rows)]
     reasons = (Text(f"{row.name}: {row.error}") for row in rows if row.error is not None)
     return Group(*_split_table([row.name for row in rows], columns, width), Text(READING), *reasons)
 
@@ -238,7 +236,8 @@ def _format_verdict(row: ComparisonRow) -> Text:
     return Text(f"{tone.sign} {tone.word}", TONES[tone.kind])
 
 
-def _format_entry(measure: Measure, row: ComparisonRow, wins: bool) -> str:
+def format_entry(measure: Measure, row: ComparisonRow, wins: bool) -> str:
+    """Return the text of a measure in a comparison of releases, with a star if it is the best."""
     if measure.key == "gap" and row.error is not None and row.status is not None:
         return row.status.value
     text = measure.format(row.numbers[measure.key], row.outcome)
