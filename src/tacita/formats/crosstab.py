@@ -17,9 +17,9 @@ from tacita.core.exact import Mask
 from tacita.core.numerals import has_signs_beside, is_number, tidy
 from tacita.core.tables.columns import Columns, is_text
 from tacita.formats.formatted_numbers import find_marks_and_formatted, refuse_formatted
+from tacita.formats.headings import COLUMNS, ROWS
 from tacita.formats.roles import guess_role, holds_numbers
 
-ROWS, COLUMNS = "row", "column"
 NO_NUMBER = frozenset(["n/a", "na", "#n/a", "n.a.", "n.a", "nil", "none", "null", "missing", "unknown"])
 """Words, in small letters, for a number that is not there."""
 
@@ -63,6 +63,7 @@ def unpivot_crosstab(
         source.decimal,
         (*source.notes, note),
         frozenset([down] if first in source.trimmed else []),
+        lambda row, name: source.find_field(row // width, first if name == down else others[row % width]),
     )
 
 

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from tacita.core.tables.columns import Columns
 from tacita.formats.captions import count_footnotes, count_titles, find_repeated, note_lines
 from tacita.formats.escape import unescape
 from tacita.formats.extent import refuse_far_cells
+from tacita.formats.headings import Merged, fill_row_headings, find_headings, list_totals_between
 from tacita.formats.published_cells import COLUMNS
 
 if TYPE_CHECKING:
@@ -137,7 +138,14 @@ def read_workbook(
     book = _open(path)
     chosen, notes = _propose_sheet(path, book) if sheet is None else (_check_sheet(path, book, sheet), ())
     place = f"{path}, sheet '{chosen}'"
-    grid = _drop_empty_columns(_get_sheet(path, book, chosen).to_python(skip_empty_area=False))
+    opened = _get_sheet(path, book, chosen)
+    whole = opened.to_python(skip_empty_area=False)
+    left_out = _count_empty_columns(whole)
+    grid: list[list[Any]] = [row[left_out:] for row in whole]
+    merged = [(r0, c0 - left_out, r1, c1 - left_out) for (r0, c0), (r1, c1) in _list_merged(opened)]
+    nested = _read_nested(place, grid, merged, left_out, decimal, footnotes, codes)
+    if nested is not None:
+        return replace(nested, notes=(*notes, *nested.notes))
     above = count_titles(map(_to_texts, grid))
     rows = [(number, row) for number, row in enumerate(grid, start=1) if any(_to_text(v) for v in row)]
     titles = [(number, _to_text(row[0])) for number, row in rows if number <= above]
@@ -170,9 +178,89 @@ def read_workbook(
         for k, name in enumerate(header)
         if any(isinstance(row[k], str) and row[k] != row[k].rstrip() for _, row in rows)
     }
+    at = {name: left_out + k + 1 for k, name in enumerate(header)}
     return Columns(
-        pa.table(data), lambda row: f"{place}, row {numbers[row]}", decimal, notes, trimmed=frozenset(ends)
+        pa.table(data),
+        lambda row: f"{place}, row {numbers[row]}",
+        decimal,
+        notes,
+        frozenset(ends),
+        lambda row, name: (numbers[row], at[name]),
     )
+
+
+def _read_nested(
+    place: str,
+    grid: Sequence[Sequence[Any]],
+    merged: Sequence[Merged],
+    left_out: int,
+    decimal: str,
+    footnotes: bool,
+    codes: Container[str],
+) -> Columns | None:
+    """Return the crosstab of a sheet with nested headings, one row per cell; None if it has none."""
+    texts = [_to_texts(row) for row in grid]
+    try:
+        headings = find_headings(texts, merged)
+    except FormatError as error:
+        raise error.with_place(place) from None
+    if headings is None:
+        return None
+    side, width = headings.side, headings.side + len(headings.columns)
+    below = count_footnotes(reversed(texts[headings.below :]), width, codes) if footnotes else 0
+    end = len(grid) - below
+    numbers = [r for r in range(headings.below, end) if any(texts[r])]
+    for r in numbers:
+        if any(texts[r][width:]):
+            raise FormatError(
+                "more fields than column headings",
+                place=f"{place}, row {r + 1}",
+                remedy="name every column, or delete that row if it is a heading",
+            )
+    rows = fill_row_headings(texts, numbers, side)
+    rows += list_totals_between(rows) if side > 1 else []
+    columns = [*headings.columns, *list_totals_between(headings.columns)]
+    n, across, shown = len(rows), len(columns), len(headings.columns)
+    every = [(*row, *column) for row in rows for column in columns]
+    named = {
+        name: pa.array([unescape(codes[k]) for codes in every], pa.string())
+        for k, name in enumerate(headings.names)
+    }
+    values = [
+        grid[numbers[r]][side + c]
+        if r < len(numbers) and c < min(shown, len(grid[numbers[r]]) - side)
+        else None
+        for r in range(n)
+        for c in range(across)
+    ]
+    titles = [(r + 1, texts[r][0]) for r in range(headings.top) if texts[r][0]]
+    left = [(r + 1, texts[r][0]) for r in range(end, len(grid)) if texts[r][0]]
+    down, right = headings.names[:side], headings.names[side:]
+    note = f"read as a crosstab: rows are {quote_names(down)}, columns are {quote_names(right)}"
+
+    def find_field(row: int, name: str) -> tuple[int, int] | None:
+        r, c = divmod(row, across)
+        if r >= len(numbers) or (name not in down and c >= shown):
+            return None
+        return numbers[r] + 1, left_out + 1 + (down.index(name) if name in down else side + c)
+
+    def name_place(row: int) -> str:
+        r, c = divmod(row, across)
+        at = f"row {numbers[r] + 1}" if r < len(numbers) else f"row '{' / '.join(rows[r])}'"
+        return f"{place}, {at}, column '{' / '.join(columns[c])}'"
+
+    return Columns(
+        pa.table({**named, "value": _build_column(values)}),
+        name_place,
+        decimal,
+        (*note_lines("title", "row", titles), *note_lines("footnote", "row", left), note),
+        find_field=find_field,
+    )
+
+
+def _list_merged(sheet: CalamineSheet) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return the merged cells of a workbook's sheet, by their first and last; none if that is not known."""
+    return list(getattr(sheet, "merged_cell_ranges", None) or ())
 
 
 def _open(path: str | os.PathLike[str]) -> CalamineWorkbook:
@@ -288,10 +376,9 @@ def _to_texts(row: Sequence[Any]) -> list[str]:
     return [_to_text(v) for v in row]
 
 
-def _drop_empty_columns(grid: list[list[Any]]) -> list[list[Any]]:
-    """Return the rows of a workbook's sheet without empty columns on the left: tables often stand aside."""
-    first = min((k for row in grid if (k := next(_find_filled(row), None)) is not None), default=0)
-    return [row[first:] for row in grid] if first else grid
+def _count_empty_columns(grid: list[list[Any]]) -> int:
+    """Return how many columns on the left of a workbook's sheet are empty: tables often stand aside."""
+    return min((k for row in grid if (k := next(_find_filled(row), None)) is not None), default=0)
 
 
 def _find_filled(row: Sequence[Any]) -> Iterator[int]:

@@ -66,7 +66,8 @@ class Columns:
     """Named columns; ``place(row)`` says where a row stands, ``decimal`` is the decimal sign in text.
 
     ``notes`` are remarks on how the columns were read; they go on to the table. ``trimmed`` are columns in
-    which blanks at the end of texts were taken off.
+    which blanks at the end of texts were taken off. Of a sheet, ``find_field(row, name)`` is where a field
+    stands, its row and column counted from 1, or None if it stands nowhere.
     """
 
     data: pa.Table
@@ -74,6 +75,7 @@ class Columns:
     decimal: str = "."
     notes: tuple[str, ...] = ()
     trimmed: frozenset[str] = frozenset()
+    find_field: Callable[[int, str], tuple[int, int] | None] = lambda row, name: None
 
     @property
     def names(self) -> list[str]:
