@@ -67,6 +67,7 @@ class CaseFlags:
     counts: Annotated[bool | None, _make_flag("counts", "--counts/--magnitudes")] = None
     repair: Annotated[bool, _make_flag("repair", "--repair")] = False
     undeclared_sums: Annotated[UndeclaredSums, _make_flag("undeclared_sums")] = "refuse"
+    shadow: Annotated[str | None, _make_flag("shadow", metavar="COLUMN")] = None
     decimal: Annotated[str, _make_flag("decimal")] = "."
     sheet: Annotated[str | None, _make_flag("sheet", metavar="NAME")] = None
     request: Annotated[
@@ -139,7 +140,7 @@ class CaseFlags:
                 found.append(name)
             else:
                 trees.setdefault(name, []).append(Path(file))
-        plain = ("value", "count", "counts", "repair", "undeclared_sums", "sheet")
+        plain = ("value", "count", "counts", "repair", "undeclared_sums", "sheet", "shadow")
         return ReadOptions(
             self.by or None,
             trees,

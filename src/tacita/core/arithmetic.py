@@ -41,7 +41,7 @@ def add_scaled(columns: Sequence[Units], weights: Sequence[int]) -> NDArray[Any]
     return total
 
 
-def ceil_to_unit(amount: NDArray[Any], divisor: int, unit: int) -> Units:
+def ceil_to_unit(amount: NDArray[Any], divisor: int | NDArray[Any], unit: int) -> Units:
     """Return ``amount / divisor`` in units, rounded up to a multiple of ``unit``, at most ``UNBOUNDED``."""
     return np.asarray(np.minimum(-(-amount // (divisor * unit)) * unit, UNBOUNDED)).astype(np.int64)
 

@@ -28,7 +28,7 @@ from tacita.rules import Given, Rule, parse_rule
 from tacita.rules.protection import USUAL_PERCENT
 
 AS_USUAL = ReadOptions()
-NAMED = ("value", "count", "status", "structural", "holding_count")
+NAMED = ("value", "count", "status", "structural", "holding_count", "shadow")
 """Roles of columns that options name."""
 FEWEST_RECORDS = 20
 """Shorter lists are tables often enough."""

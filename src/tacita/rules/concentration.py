@@ -26,6 +26,10 @@ that
 
 with ``y`` the remaining contributions; for p% this is ``p/100 x_t - (X - x_t - s)``. There is no
 requirement for cells where this is not positive.
+
+*Shadow.* Where the table has a shadow variable, ``x`` and ``X`` are contributions to that one, and levels
+keep their proportion to the total: a cell of value ``a`` has ``UPL = |a| S / (c X)``. It holds against
+insiders as it does against everyone, as no insider who follows the rule needs more.
 """
 
 from __future__ import annotations
@@ -89,7 +93,13 @@ class Concentration(ContributorRule):
             excess[open_cells] = self._excess_with_waivers(contributions, open_cells, waived)
         hit = np.asarray(excess > 0)
         upper = np.zeros(len(table), dtype=np.int64)
-        upper[hit] = ceil_to_unit(excess[hit], c, table.unit)
+        if table.shadow is None:
+            upper[hit] = ceil_to_unit(excess[hit], c, table.unit)
+        else:
+            # In Python integers, since a product of two values may need more than 63 bits.
+            total = np.maximum(contributions.sums[hit], 1).astype(object)
+            amount = excess[hit].astype(object) * np.abs(table.units[hit])
+            upper[hit] = ceil_to_unit(amount, c * total, table.unit)
 
         def explain(cell: int) -> str:
             return self._explain(table, contributions, cell)
@@ -97,7 +107,7 @@ class Concentration(ContributorRule):
         return build_levels(table, self.text, hit, upper, self.protection, explain)
 
     def levels_against(self, table: Table, inside: Inside) -> OwnLevels:
-        if inside.by != self.by:
+        if inside.by != self.by or table.shadow is not None:
             return super().levels_against(table, inside)
         contributions = self._contributions(table)
         *weights, c = self._integer_measure()
@@ -150,8 +160,10 @@ class Concentration(ContributorRule):
             target, others = _split_target(contributions, at, allowed, np.zeros_like(allowed), m)
             first, largest = int(target[0]), int(target[0] + others[0, : m - 1].sum())
             consent = "; x_1 is the largest who has not consented"
-        numbers = (exact.to_text(n, table.decimals) for n in (first, total - largest, largest, total))
-        return self.explain_numbers(*numbers) + consent
+        decimals = table.decimals if table.shadow is None else table.shadow.decimals
+        numbers = (exact.to_text(n, decimals) for n in (first, total - largest, largest, total))
+        of = "" if table.shadow is None else f"; amounts are of {table.shadow.name}"
+        return self.explain_numbers(*numbers) + consent + of
 
 
 def _split_target(

@@ -15,7 +15,7 @@ from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.core.levels import Levels
 from tacita.core.tables.table import Table
 from tacita.rules.protection import build_levels, compute_least_levels
-from tacita.rules.rule import HOLDING, RESPONDENT, ContributorRule, Rule
+from tacita.rules.rule import HOLDING, RESPONDENT, ContributorRule, Rule, find_contributions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class _Counting(ContributorRule):
 
     def _all_waived(self, table: Table) -> Mask:
         """Return a mask of the cells that the rule spares: all contributors are known and have consented."""
-        contributions = table.contributions if self.by == RESPONDENT else table.holdings
+        contributions = find_contributions(table, self.by)
         count = table.count if self.by == RESPONDENT else table.holding_count
         if contributions is None:
             return np.zeros(len(table), dtype=bool)

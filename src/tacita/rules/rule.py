@@ -258,7 +258,11 @@ def check_by(rule: str, by: str) -> None:
 
 
 def find_contributions(table: Table, by: str) -> Contributions | None:
-    """Return the largest contributions that a rule looks at, by respondent or holding, if there are any."""
+    """Return the largest contributions that a rule looks at, by respondent or holding, if there are any: to
+    the shadow variable of the table, or else to its value.
+    """
+    if table.shadow is not None:
+        return table.shadow.contributions if by == RESPONDENT else table.shadow.holdings
     return table.contributions if by == RESPONDENT else table.holdings
 
 

@@ -242,6 +242,7 @@ def _read_source(
             weight=source.weight,
             request=source.request,
             consent=source.consent,
+            shadow=source.shadow,
             largest=source.largest if isinstance(source.largest, int) else 2,
             decimals=source.decimals,
             where=source.where,

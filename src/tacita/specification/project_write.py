@@ -307,12 +307,13 @@ def _strip_table(table: Table) -> tuple[Table, list[str]]:
     contributions = table.contributions
     if contributions is not None and not np.array_equal(contributions.sums, table.units):
         contributions = None
-    if contributions is not table.contributions or table.population is not None or table.holdings is not None:
+    others = (table.population, table.holdings, table.shadow)
+    if contributions is not table.contributions or any(other is not None for other in others):
         notes.append(
             "the table is written without some of what is known of its contributors: "
             "other rules on them need the microdata again"
         )
-    return replace(table, contributions=contributions, holdings=None, population=None), notes
+    return replace(table, contributions=contributions, holdings=None, population=None, shadow=None), notes
 
 
 def _number_cells(problem: Problem, path: Path) -> Problem:

@@ -31,6 +31,7 @@ class CaseKeywords(FileSpecification, total=False):
     status: str | None
     structural: str | None
     largest: int | Sequence[str] | None
+    shadow: str | None
     columns: Sequence[str]
     totals: Totals
     decimals: int | None

@@ -156,7 +156,7 @@ class DatabaseRecords(Records):
         tree = self._translate(self._group_sql(numbers, codes, columns, listed, sums, quoted))
         total = 0
         self.connection.register("arrived", ibis.schema(kinds).to_pyarrow().empty_table())
-        self.connection.execute("CREATE TEMP TABLE records AS SELECT * FROM arrived")
+        self.connection.execute("CREATE OR REPLACE TEMP TABLE records AS SELECT * FROM arrived")
         for batch in self._run(tree, kinds):
             self.connection.register("arrived", pa.Table.from_batches([batch]))
             self.connection.execute("INSERT INTO records SELECT * FROM arrived")

@@ -14,7 +14,7 @@ from tacita.core.exact import Cells
 from tacita.core.heartbeat import with_heartbeat
 from tacita.core.run import Run
 from tacita.core.tables.build import build_from_cells
-from tacita.core.tables.contributions import Beyond, Contributions
+from tacita.core.tables.contributions import Beyond, Contributions, Shadow
 from tacita.core.tables.dimension import Dimension, find_blanks_in_codes
 from tacita.core.tables.rollup import Rollup, find_stride, roll_up
 from tacita.core.tables.table import Table
@@ -23,9 +23,9 @@ from tacita.tabulation.address import is_address
 from tacita.tabulation.cell_contributors import CellContributors, LazyNames, roll_up_owners
 from tacita.tabulation.database import DatabaseRecords, is_ibis_table, open_database_records, open_table
 from tacita.tabulation.entries import LeafShares
-from tacita.tabulation.flags import FlagLike, describe_decisions, read_flags
+from tacita.tabulation.flags import FlagLike, Flags, describe_decisions, read_flags
 from tacita.tabulation.leaves import Cube, Leaves, ListedRecords, Trees, read_cube, read_leaves
-from tacita.tabulation.numbers import WEIGHT_DECIMALS, read_numbers
+from tacita.tabulation.numbers import WEIGHT_DECIMALS, Numbers, read_numbers
 from tacita.tabulation.owners import group_owners
 from tacita.tabulation.records import RECORD_NUMBER, Records, open_duckdb, open_records
 
@@ -42,6 +42,7 @@ def tabulate(
     weight: str | None = None,
     request: FlagLike = None,
     consent: FlagLike = None,
+    shadow: str | None = None,
     largest: int = 2,
     decimals: int | None = None,
     where: str | None = None,
@@ -83,6 +84,10 @@ def tabulate(
         asks is enough, and all must consent; who does both has asked, and a warning names them. ``1``,
         ``yes``, ``true`` and ``x`` mean yes; ``{"flag": ["A", "B"]}`` says which values of column ``flag`` do
         instead. Of requests the first of these is code 1, the second code 2, which rules can tell apart.
+    shadow
+        Column of another variable by which rules judge the cells, such as turnover for a table of employees:
+        contributions and totals are those of this variable, and levels keep their proportion to the value.
+        What is published, and what contributors know of it, is ``value``.
     largest
         How many of the largest contributions to keep per cell.
     decimals
@@ -132,34 +137,21 @@ def tabulate(
     flags = read_flags(request, consent)
     numbered = respondent is None and bool(flags.columns)
     people = [column for column in (respondent, holding) if column is not None] + flags.columns
-    figures = [column for column in (value, weight) if column is not None]
+    figures = [column for column in (value, shadow, weight) if column is not None]
     with _open_source(source, list(dimensions), people, figures, where, decimal, numbered) as records:
         if numbered:
             respondent = RECORD_NUMBER
-        _report(run, "reading values")
-        numbers = read_numbers(records, value, weight, decimals)
-        _report(run, "tabulating leaf cells")
-        counted = respondent if value is None else None
-        if isinstance(records, DatabaseRecords):
-            alone = 0 if respondent else largest
-            records, numbers = records.group(numbers, list(dimensions), people, alone, once=bool(counted))
-        if respondent:
-            cube = read_cube(records, dimensions)
-            owners = group_owners(records, cube, numbers, respondent, largest, counted)
-            leaves = owners.leaves
-            rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
-            _report(run, f"merging records by {respondent}")
-            of_respondents = roll_up_owners(records, cube, rollup, owners, flags)
-        else:
-            cube, leaves, listed = read_leaves(records, dimensions, numbers, largest)
-            rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
-            of_respondents = _count_records(cube, rollup, leaves, listed)
-        of_holdings = None
-        if holding:
-            _report(run, f"merging records by {holding}")
-            owners = group_owners(records, cube, numbers, holding, largest, counted)
-            of_holdings = roll_up_owners(records, cube, rollup, owners, flags)
-    units = rollup.add(leaves.value)
+        plan = _Plan(dimensions, respondent, holding, weight, people, flags, largest)
+        found = _tabulate_value(records, plan, value, decimals, run)
+        beside = None if shadow is None else _tabulate_value(records, plan, shadow, None, run)
+    if beside is not None and not np.array_equal(beside.rollup.keys, found.rollup.keys):
+        raise InputError(
+            "the records changed while they were read",
+            place=records.place,
+            remedy="Tabulate them again, or a copy of them.",
+        )
+    cube, rollup, numbers, of_respondents = found.cube, found.rollup, found.numbers, found.respondents
+    units = rollup.add(found.leaves.value)
     integer = (value is None and numbers.decimals == 0) if counts is None else counts
     if integer and (numbers.decimals or (units < 0).any()):
         raise InputError(
@@ -184,10 +176,72 @@ def tabulate(
         count=of_respondents.count,
         population=of_respondents.weight / 10**WEIGHT_DECIMALS if weight else None,
         contributions=of_respondents.contributions,
-        holding_count=of_holdings.count if of_holdings else None,
-        holdings=of_holdings.contributions if of_holdings else None,
+        holding_count=found.holdings.count if found.holdings else None,
+        holdings=found.holdings.contributions if found.holdings else None,
+        shadow=None if shadow is None or beside is None else beside.to_shadow(shadow),
         value_name=value or "count",
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """What is tabulated of each value of the microdata: by which codes, whose contributions, and how many."""
+
+    dimensions: Mapping[str, Trees]
+    respondent: str | None
+    holding: str | None
+    weight: str | None
+    people: Sequence[str]
+    flags: Flags
+    largest: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Tabulated:
+    """One value of the microdata in all cells, and who contributed to them."""
+
+    cube: Cube
+    rollup: Rollup
+    numbers: Numbers
+    leaves: Leaves
+    respondents: CellContributors
+    holdings: CellContributors | None
+
+    def to_shadow(self, name: str) -> Shadow:
+        """Return the contributions to this value as those by which rules judge the cells of another."""
+        holdings = self.holdings.contributions if self.holdings else None
+        return Shadow(name, self.numbers.decimals, self.respondents.contributions, holdings)
+
+
+def _tabulate_value(
+    records: Records, plan: _Plan, value: str | None, decimals: int | None, run: Run
+) -> _Tabulated:
+    """Return the cells of one column of values in the microdata; None counts."""
+    dimensions, respondent = plan.dimensions, plan.respondent
+    _report(run, "reading values")
+    numbers = read_numbers(records, value, plan.weight, decimals)
+    _report(run, "tabulating leaf cells")
+    counted = respondent if value is None else None
+    if isinstance(records, DatabaseRecords):
+        alone = 0 if respondent else plan.largest
+        records, numbers = records.group(numbers, list(dimensions), plan.people, alone, once=bool(counted))
+    if respondent:
+        cube = read_cube(records, dimensions)
+        owners = group_owners(records, cube, numbers, respondent, plan.largest, counted)
+        leaves = owners.leaves
+        rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
+        _report(run, f"merging records by {respondent}")
+        of_respondents = roll_up_owners(records, cube, rollup, owners, plan.flags)
+    else:
+        cube, leaves, listed = read_leaves(records, dimensions, numbers, plan.largest)
+        rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
+        of_respondents = _count_records(cube, rollup, leaves, listed)
+    of_holdings = None
+    if plan.holding:
+        _report(run, f"merging records by {plan.holding}")
+        owners = group_owners(records, cube, numbers, plan.holding, plan.largest, counted)
+        of_holdings = roll_up_owners(records, cube, rollup, owners, plan.flags)
+    return _Tabulated(cube, rollup, numbers, leaves, of_respondents, of_holdings)
 
 
 @contextmanager

@@ -146,7 +146,7 @@ def _leads_to(method: Method, ask: Question, table: Table, release: Release, see
 def _with_counts(table: Table, units: Units) -> Table:
     """Return the table to re-run with other counts, without contributors, who belong to the true ones."""
     bare = replace(table, units=units, count=None, population=None, contributions=None)
-    return replace(bare, holding_count=None, holdings=None)
+    return replace(bare, holding_count=None, holdings=None, shadow=None)
 
 
 def _find_extremes(found: list[Units], cells: Cells) -> tuple[Units, Units]:

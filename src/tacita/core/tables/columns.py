@@ -27,7 +27,7 @@ from tacita.core.errors import (
 from tacita.core.exact import LARGEST, Mask, Units
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.build import build_table, to_representatives
-from tacita.core.tables.contributions import Contributions
+from tacita.core.tables.contributions import Contributions, Shadow
 from tacita.core.tables.dimension import TOTAL_CODES, Codes, Dimension, find_blanks_in_codes, recognise_total
 from tacita.core.tables.read_options import ReadOptions, Totals
 from tacita.core.tables.table import Table
@@ -259,11 +259,13 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
     warnings = (*_list_warnings(source, dimensions), *sums, *table.warnings)
     issue_warnings(warnings)
     rows = table.structure.locate(to_representatives(dimensions, shown))
+    contributions, shadow = _read_contributions(source, largest, read.shadow, table, rows, compute)
     carried = {column: _read_further_column(source, column, rows, len(table)) for column in read.columns}
     return replace(
         table,
         columns=carried,
-        contributions=_read_largest(source, largest, table, rows, compute) if largest else None,
+        contributions=contributions,
+        shadow=shadow,
         structural=_read_flags(source, structural, rows, len(table)) if structural is not None else None,
         notes=(*source.notes, *table.notes),
         warnings=warnings,
@@ -384,22 +386,57 @@ def _read_flags(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> 
     return result
 
 
+def _read_contributions(
+    source: Columns,
+    names: Sequence[str],
+    shadow: str | None,
+    table: Table,
+    rows: NDArray[np.int64],
+    compute: bool,
+) -> tuple[Contributions | None, Shadow | None]:
+    """Return the largest contributions in columns: to the value of the table, or to a shadow variable."""
+    if not names:
+        if shadow is None:
+            return None, None
+        raise InputError(
+            f"rules judge cells by the largest contributions to '{shadow}', and no columns of them are named",
+            remedy="name them",
+            options=["largest"],
+        )
+    if shadow is None:
+        return _read_largest(source, names, table.units, table.decimals, rows, compute), None
+    numbers, missing = source.numbers(shadow)
+    if missing.any():
+        place = source.place(int(np.flatnonzero(missing)[0]))
+        raise InputError(f"column '{shadow}' is empty", place=place, remedy="fill it")
+    decimals = exact.find_decimals(np.concatenate([numbers, *(source.numbers(name)[0] for name in names)]))
+    total = np.zeros(len(table), dtype=np.int64)
+    total[rows] = exact.to_units(numbers, decimals)
+    return None, Shadow(shadow, decimals, _read_largest(source, names, total, decimals, rows, compute))
+
+
 def _read_largest(
-    source: Columns, names: Sequence[str], table: Table, rows: NDArray[np.int64], compute: bool
+    source: Columns,
+    names: Sequence[str],
+    total: Units,
+    decimals: int,
+    rows: NDArray[np.int64],
+    compute: bool,
 ) -> Contributions:
+    """Return the largest contributions per cell to a variable with these totals, in units."""
     if compute:
         raise InputError(
             f"the largest contributions ({', '.join(names)}) of totals do not follow from the parts",
             remedy="give the totals too, or tabulate the microdata",
         )
-    values = np.zeros((len(table), len(names)), dtype=np.int64)
+    values = np.zeros((total.size, len(names)), dtype=np.int64)
     for k, name in enumerate(names):
         numbers, _ = source.numbers(name)
-        values[rows, k] = exact.to_units(numbers, table.decimals)
+        values[rows, k] = exact.to_units(numbers, decimals)
     rising = np.asarray((np.diff(values, axis=1) > 0).any(axis=1))
-    too_much = (values.sum(axis=1) > table.units) & (values >= 0).all(axis=1) & (table.units >= 0)
+    too_much = (values.sum(axis=1) > total) & (values >= 0).all(axis=1) & (total >= 0)
     # Rounding each contribution may exceed the rounded value by half a unit each.
-    too_much &= values.sum(axis=1) - table.units > len(names)
+    too_much &= values.sum(axis=1) - total > len(names)
     for wrong, what in ((rising, "do not descend"), (too_much, "exceed the value of the cell")):
         if wrong.any():
             row = int(np.flatnonzero(wrong[rows])[0])
@@ -408,4 +445,4 @@ def _read_largest(
                 place=source.place(row),
                 remedy="correct them",
             )
-    return Contributions(values, np.full(values.shape, -1, dtype=np.int64), np.abs(table.units))
+    return Contributions(values, np.full(values.shape, -1, dtype=np.int64), np.abs(total))

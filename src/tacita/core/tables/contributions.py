@@ -12,12 +12,12 @@ who are known.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 
-from tacita.core.exact import Cells, Mask, Units, freeze_fields
+from tacita.core.exact import Cells, Mask, Units, freeze_fields, rescale
 
 
 class Beyond(Enum):
@@ -77,6 +77,23 @@ class Contributions:
             return np.arange(len(self.names))
         return np.unique(self.who[self.who >= 0])
 
+    def with_finer_units(self, decimals: int) -> Contributions:
+        """Return the same contributions in units that are so many decimals finer."""
+        if decimals == 0:
+            return self
+        query, factor = self.query, 10**decimals
+
+        def ask(who: Cells) -> Shares:
+            shares = self.shares_of(who)
+            return Shares(shares.who, shares.cells, shares.units * factor)
+
+        return replace(
+            self,
+            values=rescale(self.values, 0, decimals),
+            sums=rescale(self.sums, 0, decimals),
+            query=None if query is None else ask,
+        )
+
     def shares_of(self, who: Cells) -> Shares:
         """Return everything that some contributors put into any cell, in units.
 
@@ -87,6 +104,25 @@ class Contributions:
         wanted = np.isin(self.who, who) & (self.who >= 0)
         cells, ranks = np.nonzero(wanted)
         return Shares(self.who[cells, ranks], cells.astype(np.int64), self.values[cells, ranks])
+
+
+@dataclass(frozen=True, eq=False)
+class Shadow:
+    """Contributions to another variable in the same cells, by which rules judge them; it is not published.
+
+    ``decimals`` are those of its units; ``holdings`` is None where they are not known.
+    """
+
+    name: str
+    decimals: int
+    contributions: Contributions
+    holdings: Contributions | None = None
+
+    def with_decimals(self, decimals: int) -> Shadow:
+        """Return the same contributions counted in a finer last decimal place."""
+        finer = decimals - self.decimals
+        holdings = None if self.holdings is None else self.holdings.with_finer_units(finer)
+        return Shadow(self.name, decimals, self.contributions.with_finer_units(finer), holdings)
 
 
 @dataclass(frozen=True, eq=False)

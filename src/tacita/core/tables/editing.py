@@ -99,7 +99,8 @@ def as_counts(table: Table, counts: bool) -> Table:
 
 def without_contributors(table: Table) -> Table:
     """Return the table without contributions and without numbers of respondents or holdings."""
-    return replace(table, count=None, population=None, contributions=None, holding_count=None, holdings=None)
+    bare = replace(table, count=None, population=None, contributions=None, shadow=None)
+    return replace(bare, holding_count=None, holdings=None)
 
 
 def with_code(
@@ -281,7 +282,7 @@ def track_cells(old: Structure, new: Structure, cells: Cells) -> Cells:
 
 def _refuse_contributors(table: Table) -> None:
     """Refuse a table with contributions, or with respondents that its values do not count themselves."""
-    others = (table.population, table.contributions, table.holding_count, table.holdings)
+    others = (table.population, table.contributions, table.holding_count, table.holdings, table.shadow)
     counts_itself = table.count is None or np.array_equal(table.count * 10**table.decimals, table.units)
     if not counts_itself or any(other is not None for other in others):
         raise InputError(

@@ -19,7 +19,7 @@ from tacita.core.errors import InputError, and_others
 from tacita.core.exact import Cells, Mask, Units
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.build import refuse_sums_between
-from tacita.core.tables.contributions import Beyond, Contributions, Shares
+from tacita.core.tables.contributions import Beyond, Contributions, Shadow, Shares
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.frames import find_part
@@ -59,6 +59,7 @@ def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
             structural[one.cells] |= one.table.structural
     contributions = merged.contributions("contributions", lambda table: table.contributions)
     holdings = merged.contributions("contributions of holdings", lambda table: table.holdings)
+    shadow = _merge_shadows(named, merged)
     return Table(
         structure=Structure(dimensions, codes, equations, parts=parts),
         units=units,
@@ -69,6 +70,7 @@ def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
         contributions=contributions,
         holding_count=holding_count,
         holdings=holdings,
+        shadow=shadow,
         structural=structural if structural.any() else None,
         columns=merged.columns(),
         value_name=next(iter(named.values())).value_name,
@@ -334,6 +336,34 @@ class _Merge:
                 blank = np.full(self.n, "", dtype=object) if text else np.full(self.n, np.nan)
                 merged.setdefault(name, blank)[one.cells] = column
         return merged
+
+
+def _merge_shadows(named: Mapping[str, Table], merged: _Merge) -> Shadow | None:
+    """Return the contributions by which rules judge linked tables, which must be of the same variable."""
+    shadows = [table.shadow for table in named.values() if table.shadow is not None]
+    if not shadows:
+        return None
+    if len(shadows) < len(named) or len({shadow.name for shadow in shadows}) > 1:
+        raise InputError(
+            "rules judge some of the linked tables by another variable, and not all by the same one",
+            remedy="Give all of them the same shadow variable.",
+            options=["shadow"],
+        )
+    decimals = max(shadow.decimals for shadow in shadows)
+
+    def respondents(table: Table) -> Contributions | None:
+        return table.shadow.with_decimals(decimals).contributions if table.shadow else None
+
+    def holdings(table: Table) -> Contributions | None:
+        return table.shadow.with_decimals(decimals).holdings if table.shadow else None
+
+    what = f"contributions of '{shadows[0].name}'"
+    contributions = merged.contributions(what, respondents)
+    if contributions is None:
+        raise InputError(f"some linked tables lack {what}", remedy="Tabulate all from the same records.")
+    return Shadow(
+        shadows[0].name, decimals, contributions, merged.contributions(f"{what} of holdings", holdings)
+    )
 
 
 def _merge_decisions(

@@ -45,6 +45,9 @@ class ReadOptions:
         A column that is true for cells which can only be zero.
     largest
         Columns with the largest contributions per cell, in order; of microdata, how many are stored.
+    shadow
+        The column of another variable by which rules judge the cells: the totals that ``largest`` belong to;
+        of microdata a column of amounts.
     columns
         Further columns to keep, such as a cost.
     totals
@@ -89,6 +92,9 @@ class ReadOptions:
     )
     largest: int | Sequence[str] | None = field(
         default=None, metadata=_help("Columns of the largest contributions, in order.")
+    )
+    shadow: str | None = field(
+        default=None, metadata=_help("Column of another variable, by which rules judge the cells.")
     )
     columns: Sequence[str] = field(default=(), metadata=_help("Further columns to keep."))
     totals: Totals = field(

@@ -28,7 +28,7 @@ from tacita.core import exact
 from tacita.core.errors import InputError
 from tacita.core.exact import LARGEST, Floats, Mask, Units, freeze, freeze_fields
 from tacita.core.tables.additivity import refuse_unless_additive
-from tacita.core.tables.contributions import Contributions
+from tacita.core.tables.contributions import Contributions, Shadow
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.frames import Framed, list_rows, make_arrow_table, numbers_to_arrow, read_frame
 from tacita.core.tables.structure import Structure
@@ -58,6 +58,8 @@ class Table(Framed):
         Weighted number of respondents per cell (a sample with weights).
     contributions, holdings
         The largest contributions per cell by respondent and by holding.
+    shadow
+        Contributions to another variable by which rules judge the cells; None: to the value itself.
     structural
         Cells that can only be zero.
     columns
@@ -77,6 +79,7 @@ class Table(Framed):
     contributions: Contributions | None = None
     holding_count: Units | None = None
     holdings: Contributions | None = None
+    shadow: Shadow | None = None
     structural: Mask | None = None
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     value_name: str = "value"
@@ -152,22 +155,14 @@ class Table(Framed):
         """Return the same table with its values counted in a finer last decimal place."""
         if decimals == self.decimals:
             return self
-        factor = 10 ** (decimals - self.decimals)
-
-        def finer(c: Contributions | None) -> Contributions | None:
-            return c and replace(
-                c,
-                values=exact.rescale(c.values, self.decimals, decimals),
-                sums=exact.rescale(c.sums, self.decimals, decimals),
-            )
-
+        finer = decimals - self.decimals
         return replace(
             self,
-            structure=replace(self.structure, equations=self.equations.scaled(factor)),
+            structure=replace(self.structure, equations=self.equations.scaled(10**finer)),
             units=exact.rescale(self.units, self.decimals, decimals),
             decimals=decimals,
-            contributions=finer(self.contributions),
-            holdings=finer(self.holdings),
+            contributions=self.contributions and self.contributions.with_finer_units(finer),
+            holdings=self.holdings and self.holdings.with_finer_units(finer),
         )
 
     def to_arrow(self, part: int = 0, levels: Levels | None = None) -> pa.Table:
@@ -279,6 +274,7 @@ class Table(Framed):
         repair: bool = False,
         structural: str | None = None,
         largest: Sequence[str] = (),
+        shadow: str | None = None,
         holding_count: str | None = None,
         columns: Sequence[str] = (),
         name: str = "table",
@@ -292,7 +288,7 @@ class Table(Framed):
         frame
             pandas, polars, Arrow or DuckDB. In pandas codes may stand in the index, and a series with such
             an index will do. Categories keep their order, in polars those of an Enum.
-        by, value, count, totals, decimals, counts, repair, structural, largest, holding_count, columns
+        by, value, count, totals, decimals, counts, repair, structural, largest, shadow, columns
             The columns, and how to read them; see :class:`~tacita.ReadOptions`. Dimensions may be levels of
             the index or of the columns as well; ``value`` names the values of a wide frame.
         across
@@ -309,7 +305,7 @@ class Table(Framed):
         from tacita.core.tables.columns import Columns, table_from_columns
         from tacita.core.tables.read_options import ReadOptions
 
-        single = (column for column in (count, structural, holding_count) if column is not None)
+        single = (column for column in (count, structural, shadow, holding_count) if column is not None)
         data, value = read_frame(frame, list(by), value, [*single, *largest, *columns], across)
         read = ReadOptions(
             by,
@@ -321,6 +317,7 @@ class Table(Framed):
             repair=repair,
             structural=structural,
             largest=largest,
+            shadow=shadow,
             holding_count=holding_count,
             columns=columns,
             name=name,

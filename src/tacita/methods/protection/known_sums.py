@@ -87,6 +87,7 @@ def _add_sum_cells(problem: Problem, sums: Sequence[KnownSum]) -> Problem:
         contributions=None,
         holding_count=None,
         holdings=None,
+        shadow=None,
         structural=None,
         columns={},
     )
