@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from tacita.core.tables.table import Table as Table
     from tacita.core.tables.undeclared_sums import Found as Found
     from tacita.core.tables.undeclared_sums import find_sums as find_sums
+    from tacita.formats.sdmx.release_write import SdmxOptions as SdmxOptions
     from tacita.formats.table_write import write_table as write_table
     from tacita.methods.adjustment.adjustment import Adjustment as Adjustment
     from tacita.methods.adjustment.joint import adjust_together as adjust_together
@@ -137,6 +138,7 @@ _HOMES = {
         "WorkersError",
     ),
     "tacita.core.hierarchy": ("Hierarchy",),
+    "tacita.formats.sdmx.release_write": ("SdmxOptions",),
     "tacita.formats.table_write": ("write_table",),
     "tacita.publication.release_read": ("read_release",),
     "tacita.publication.release_write": ("write_release",),

@@ -95,6 +95,10 @@ def command(*words: str) -> Reader:
     return run
 
 
+PUBLIC = "every value may be seen by all"
+"""Why a release that hides nothing is written unaudited."""
+
+
 def seeds(folder: Path) -> list[Format]:
     """Write a small file of every format, each in a folder of its own."""
 
@@ -134,6 +138,15 @@ def seeds(folder: Path) -> list[Format]:
         case = home(f"release-{ending}")
         write_table(table, case / "case.csv", problem)
         tc.write_release(release, case / f"release.{ending}", audit=audit)
+    exchanged = home("sdmx")
+    tc.write_release(tc.Release.suppress(table, []), exchanged / "table.csv", unaudited=PUBLIC, format="sdmx")
+    (exchanged / "structure.xml").write_text(
+        "<Structure><Codelist id='CL_row'><Code id='1'><Name>one</Name><Parent><Ref id='Total'/></Parent>"
+        "</Code><Code id='Total'/></Codelist></Structure>"
+    )
+    case = home("release-sdmx")
+    write_table(table, case / "case.csv", problem)
+    tc.write_release(release, case / "release.csv", audit=audit, format="sdmx")
     proof = home("certificate")
     write_table(table, proof / "case.csv", problem)
     tc.write_release(release, proof / "release.csv", audit=audit)
@@ -154,6 +167,9 @@ def seeds(folder: Path) -> list[Format]:
 
     def records_by_app(path: Path) -> None:
         find_records_among([path])
+
+    def structured(path: Path) -> None:
+        read_case(path.with_name("table.csv"), structure=path)
 
     def of_project(path: Path) -> None:
         load_project(path.parent / "project.toml").problem()
@@ -200,6 +216,9 @@ def seeds(folder: Path) -> list[Format]:
         Format("hierarchy:csv", "tree.csv", change_text, (read_hierarchy,)),
         Format("hierarchy:hrc", "tree.hrc", change_text, (read_hierarchy,)),
         Format("release-csv", "release.csv", change_text, released),
+        Format("sdmx", "table.csv", change_text, (read_case, assess, by_app)),
+        Format("sdmx:structure", "structure.xml", change_text, (structured,)),
+        Format("release-sdmx", "release.csv", change_text, released),
         Format("release-txt", "release.txt", change_text, released),
         Format("release-xlsx", "release.xlsx", change_archive, released),
         Format("release-parquet", "release.parquet", change_parquet, released),

@@ -52,7 +52,8 @@ def test_a_safe_release_in_every_format(safe: tc.Audit, tmp_path: Path) -> None:
     assert files(folder) == {f"publication/release{ending}" for ending in ENDINGS.values()} | house
     assert set(written.public) == {path for path in written.paths if path.parent.name == "publication"}
     assert set(written.paths) == {folder / name for name in files(folder)}
-    assert ["PS" in note for note in written.notes] == [True, True]
+    assert ["PS" in note for note in written.notes] == [True, True, False]
+    assert "no dataflow was named" in written.notes[2]
     assert "unaudited" not in (folder / "publication" / "release.csv").read_text()
 
 

@@ -65,6 +65,13 @@ class CaseFlags:
     value: Annotated[str | None, _make_flag("value")] = None
     count: Annotated[str | None, _make_flag("count")] = None
     counts: Annotated[bool | None, _make_flag("counts", "--counts/--magnitudes")] = None
+    only: Annotated[
+        list[str],
+        _make_flag(
+            "only", metavar="NAME=CODE", text="Read only rows with this code in a column; repeat for more."
+        ),
+    ] = field(default_factory=list)
+    structure: Annotated[Path | None, _make_flag("structure", metavar="FILE")] = None
     repair: Annotated[bool, _make_flag("repair", "--repair")] = False
     undeclared_sums: Annotated[UndeclaredSums, _make_flag("undeclared_sums")] = "refuse"
     shadow: Annotated[str | None, _make_flag("shadow", metavar="COLUMN")] = None
@@ -146,6 +153,8 @@ class CaseFlags:
             trees,
             parse_pairs(self.total, "--total") or None,
             found,
+            only=parse_pairs(self.only, "--only"),
+            structure=self.structure,
             decimal=None if self.decimal == "." else self.decimal,
             **{name: getattr(self, name) for name in plain},
         )

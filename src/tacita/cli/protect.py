@@ -37,6 +37,30 @@ DEFAULT_METHOD = "suppression"
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class SdmxFlags:
+    """The flags of ``--format sdmx``."""
+
+    dataflow: Annotated[
+        str | None,
+        typer.Option(metavar="AGENCY:ID(VERSION)", help="Dataflow of SDMX-CSV. Default: that of CASE."),
+    ] = None
+    attributes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Attributes of an SDMX-CSV case to keep, in rows of cells that are published as they are.",
+        ),
+    ] = None
+    tell_primary: Annotated[
+        bool,
+        typer.Option(
+            "--tell-primary",
+            help="CONF_STATUS of SDMX-CSV tells primary cells from others; readers learn it.",
+        ),
+    ] = False
+
+
 class ProtectCommand(TyperCommand):
     """Lists the methods at the end of its help; they are looked up when help is requested."""
 
@@ -52,6 +76,7 @@ def run_protect_command(
     output: Output,
     flags: CaseFlags,
     effort: SearchEffort,
+    sdmx: SdmxFlags,
     case: Annotated[
         Path | None,
         typer.Argument(
@@ -87,8 +112,8 @@ def run_protect_command(
         typer.Option(
             "--format",
             metavar="NAME,...",
-            help="Formats of the release: csv, crosstab (CSV as the table is printed), xlsx, html, parquet, "
-            "txt, tsv. Default: csv, or that of FILE.",
+            help="Formats of the release: csv, crosstab (CSV as the table is printed), sdmx (SDMX-CSV), "
+            "xlsx, html, parquet, txt, tsv. Default: csv, or that of FILE.",
         ),
     ] = None,
     mark: Annotated[
@@ -121,7 +146,7 @@ def run_protect_command(
     specification = specify_protection(
         flags.specify(case), method, parse_pairs(option or (), "--option"), effort
     )
-    specification = _specify_output(specification, formats, mark, title)
+    specification = _specify_output(specification, formats, mark, title, sdmx)
     done = protect_case(
         case,
         specification,
@@ -177,11 +202,19 @@ def specify_protection(
 
 
 def _specify_output(
-    specification: Specification, formats: str | None, mark: str | None, title: str | None
+    specification: Specification, formats: str | None, mark: str | None, title: str | None, sdmx: SdmxFlags
 ) -> Specification:
     """Return a specification changed by the command-line flags that say what a release looks like."""
     names = None if formats is None else tuple(name.strip() for name in formats.split(",") if name.strip())
-    given = {"formats": names, "mark": mark, "title": title}
+    attributes = None if sdmx.attributes is None else tuple(map(str.strip, sdmx.attributes.split(",")))
+    given = {
+        "formats": names,
+        "mark": mark,
+        "title": title,
+        "dataflow": sdmx.dataflow,
+        "attributes": attributes,
+        "tell_primary": sdmx.tell_primary or None,
+    }
     return specification.replace(output={name: each for name, each in given.items() if each is not None})
 
 

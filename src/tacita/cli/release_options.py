@@ -103,10 +103,13 @@ def load_pattern(path: Path, problem: Problem, decimal: str) -> Mask:
     from tacita.core.release import Mark
     from tacita.formats.cell_rows import find_cells
     from tacita.formats.columns import read_columns
+    from tacita.formats.sdmx.release_rows import convert_release
 
     refuse_missing(path)
     structure = problem.table.structure
-    source = read_columns(find_release_file(path), problem.table, decimal=decimal)
+    source = convert_release(
+        read_columns(find_release_file(path), problem.table, decimal=decimal), problem.table
+    )
     if "mark" not in source.names or len(structure.parts) > 1:
         return load_release(path, problem, ReleaseOptions(), decimal).changed
     try:

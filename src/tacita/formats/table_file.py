@@ -22,6 +22,8 @@ from tacita.formats.crosstab import unpivot_crosstab
 from tacita.formats.hierarchy import read_hierarchy
 from tacita.formats.marks import Marks, build_costs, build_outsider, build_problem
 from tacita.formats.roles import NUMERIC, Roles, find_roles
+from tacita.formats.sdmx.header import find_version
+from tacita.formats.sdmx.table import choose_rows, read_sdmx
 from tacita.formats.workbook import name_other_sheets
 from tacita.problem.problem import Problem
 from tacita.rules import Given, Rule, parse_rule
@@ -87,6 +89,10 @@ def build_case(
     specified: FileSpecification,
 ) -> Problem | Table:
     """Return the table in a file's columns, or the problem they state; see :func:`read_table_file`."""
+    if find_version(source.names) is not None:
+        source, read = read_sdmx(path, source, read)
+    else:
+        source = _choose_rows(path, source, read)
     if isinstance(read.largest, int):
         raise InputError(f"largest {read.largest}: of a file of cells, name the columns", place=path)
     given = {role: getattr(read, role) for role in NAMED}
@@ -109,6 +115,21 @@ def build_case(
         return build_table_problem(table_from_columns(source, found), roles, rule, lower, specified)
     except InputError as error:
         raise error.with_place(path) from None
+
+
+def _choose_rows(path: object, source: Columns, read: ReadOptions) -> Columns:
+    """Return the rows of a file that are to be read, without the columns by which they are chosen."""
+    if read.structure is not None:
+        raise InputError(
+            "a structure file is for SDMX-CSV, whose first column is DATAFLOW or STRUCTURE",
+            place=path,
+            remedy="give hierarchies instead",
+            options=["structure"],
+        )
+    if not read.only:
+        return source
+    chosen = choose_rows(source, read.only, path)
+    return replace(chosen, data=chosen.data.drop_columns(list(read.only)))
 
 
 def build_table_problem(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tacita.core.errors import InputError
-from tacita.publication.release_write import ENDINGS, FORMATS
+from tacita.publication.release_write import ENDINGS, FORMATS, OTHER_CSV
 from tacita.storage.internal import INTERNAL, PUBLICATION
 
 CERTIFICATE = "certificate.json"
@@ -71,7 +71,7 @@ class Destination:
     def plan(self, formats: Sequence[str] = ()) -> dict[str, str]:
         """Return the names of the published files by format: those that are wanted, and the named one.
 
-        A named ``.csv`` is the crosstab if that is wanted and no list of cells is.
+        A named ``.csv`` is the crosstab or SDMX-CSV if that is wanted and no list of cells is.
 
         Raises
         ------
@@ -86,8 +86,8 @@ class Destination:
         if self.file is None:
             return {each: f"{self.stem}{ENDINGS[each]}" for each in formats or ("csv",)}
         own = Path(self.file).suffix.lower()[1:]
-        if own == "csv" and "crosstab" in formats and "csv" not in formats:
-            own = "crosstab"
+        if own == "csv" and "csv" not in formats:
+            own = next((each for each in formats if each in OTHER_CSV), own)
         return {each: self.file if each == own else f"{self.stem}{ENDINGS[each]}" for each in (own, *formats)}
 
     def list_results(self, formats: Sequence[str] = ()) -> list[Path]:

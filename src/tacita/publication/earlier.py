@@ -26,6 +26,7 @@ from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.formats.cell_rows import find_cells
 from tacita.formats.columns import read_columns
+from tacita.formats.sdmx.release_rows import convert_release
 from tacita.publication.release_read import (
     VALUE_NAMES,
     ReleaseReading,
@@ -63,6 +64,8 @@ def read_earlier(path: str | os.PathLike[str], table: Table, **reading: Unpack[R
     )
     structure = table.structure
     with name_file_in_errors(path):
+        bare = reading.get("base") is not None or reading.get("radius") is not None
+        source = convert_release(source, table, bare)
         source = _unpivot_shared(source, structure)
         rows = source.data.num_rows
         source = _select_totals(source, table, reading.get("value"))

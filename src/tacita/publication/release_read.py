@@ -31,6 +31,7 @@ from tacita.core.tables.table import Table
 from tacita.formats.cell_rows import find_cells, list_code_columns
 from tacita.formats.code_labels import name_label_columns
 from tacita.formats.columns import read_columns
+from tacita.formats.sdmx.release_rows import convert_release
 from tacita.publication.folders import refuse_incomplete
 from tacita.publication.release_rows import ReleaseRows, apply_rounding, parse_foreign_rows, parse_own_rows
 from tacita.publication.rounded_by_others import RoundingMode
@@ -73,8 +74,9 @@ def read_release(
 
     Three shapes are understood: our own (a column ``mark``); long, one row per cell with codes and a column
     that holds a value, a mark for hidden cells or an interval (see :mod:`tacita.formats.published_cells`);
-    for 2-D tables also a crosstab. Pages are read as those of cases are: titles and footnotes are left out,
-    with a note of the release each, since readers see them and the audit does not judge them.
+    for 2-D tables also a crosstab. SDMX-CSV is read too. Pages are read as those of cases are: titles and
+    footnotes are left out, with a note of the release each, since readers see them and the audit does not
+    judge them.
 
     Parameters
     ----------
@@ -105,6 +107,8 @@ def read_release(
         )
     refuse_incomplete(Path(path))
     source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
+    with name_file_in_errors(path):
+        source = convert_release(source, table, bare=base is not None or radius is not None)
     source = _unpivot_crosstab(source, table, part, path)
     with name_file_in_errors(path):
         cells = _find_cells(source, table, part)
@@ -228,8 +232,7 @@ def _split_by_table(source: Columns, structure: Structure, part: int) -> list[tu
 
 def select_rows(source: Columns, rows: Cells) -> Columns:
     """Return some rows of a published file as columns; errors name them by their places in the file."""
-    data = source.data.take(pa.array(rows))
-    return replace(source, data=data, place=lambda row: source.place(int(rows[row])))
+    return source.take(rows)
 
 
 def _refuse_other_codes(source: Columns, structure: Structure, part: int) -> None:

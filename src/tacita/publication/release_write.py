@@ -23,11 +23,14 @@ from tacita.verify import NOTICES
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
+    from tacita.formats.sdmx.release_write import SdmxOptions
 
-Format = Literal["csv", "crosstab", "parquet", "xlsx", "txt", "tsv", "html"]
+Format = Literal["csv", "crosstab", "sdmx", "parquet", "xlsx", "txt", "tsv", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-"""What a release can be written as: endings of files, without the point; ``crosstab`` is CSV too."""
-ENDINGS: dict[str, str] = {name: "-crosstab.csv" if name == "crosstab" else f".{name}" for name in FORMATS}
+"""What a release can be written as: endings of files, without the point; some are CSV too."""
+OTHER_CSV: tuple[Format, ...] = ("crosstab", "sdmx")
+"""Formats whose files end in ``.csv`` without being one row per cell as ``csv`` is."""
+ENDINGS: dict[str, str] = {name: f"-{name}.csv" if name in OTHER_CSV else f".{name}" for name in FORMATS}
 """What is added to the name of a release in each format."""
 FEWEST_WORDS, FEWEST_LETTERS = 3, 10
 """Of a reason."""
@@ -43,6 +46,7 @@ def write_release(
     format: Format | None = None,
     mark: str = USUAL_MARK,
     title: str = "",
+    sdmx: SdmxOptions | None = None,
 ) -> Path:
     """Write a release for publication, with a safe audit or a reason; the ending of ``path`` is the format.
 
@@ -58,9 +62,12 @@ def write_release(
         Why the release is written without one, in a few words (see :func:`is_reason`), which stand in the
         file, as the release's notice does.
     format
-        ``"crosstab"``: a CSV file laid out as the table is printed, not one row per cell.
+        ``"sdmx"``: SDMX-CSV. ``"crosstab"``: a CSV file laid out as the table is printed, not one row per
+        cell.
     mark, title
         What stands in place of suppressed numbers, and above the table, where it is laid out.
+    sdmx
+        How SDMX-CSV is written: its dataflow, its attributes.
 
     Raises
     ------
@@ -78,12 +85,16 @@ def write_release(
     labels = {name: text for name, text in (("unaudited", reason), ("notice", release.notice)) if text}
     target, presentation = Path(path), Presentation(mark, title)
     suffix = target.suffix.lower()
-    if format not in (None, "crosstab", suffix[1:]) or (format == "crosstab" and suffix != ".csv"):
+    if format not in (None, *OTHER_CSV, suffix[1:]) or (format in OTHER_CSV and suffix != ".csv"):
         raise InputError(f"format '{format}'", place=target, remedy="give the file the ending of its format")
     if format == "crosstab":
         from tacita.formats.crosstab_page import write_crosstab_csv
 
         return write_crosstab_csv(release, target, labels, presentation)
+    if format == "sdmx":
+        from tacita.formats.sdmx.release_write import SdmxOptions, write_sdmx
+
+        return write_sdmx(release, target, labels, sdmx or SdmxOptions())
     if suffix == ".csv":
         return write_csv(release, target, labels)
     if suffix == ".parquet":
@@ -102,7 +113,7 @@ def write_release(
         from tacita.publication.release_html import write_html
 
         return write_html(release, target, labels, presentation)
-    known = ", ".join(f".{ending}" for ending in FORMATS if ending != "crosstab")
+    known = ", ".join(f".{ending}" for ending in FORMATS if ending not in OTHER_CSV)
     raise InputError(f"no format has the ending '{suffix}'", place=target, remedy=f"use one of {known}")
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ from tacita.core.errors import InputError, TacitaError
 from tacita.core.run import AVERAGES
 from tacita.core.windows import have_same_windows
 from tacita.formats.presentation import USUAL_MARK, Presentation
+from tacita.formats.sdmx.release_write import TELLS_PRIMARY, SdmxOptions, note_sdmx
 from tacita.publication.destination import (
     CERTIFICATE,
     PUBLISHED_FILES,
@@ -80,6 +81,7 @@ def write_results(
     *,
     mark: str = USUAL_MARK,
     title: str = "",
+    sdmx: SdmxOptions | None = None,
     with_them: Sequence[Path] = (),
 ) -> Written:
     """Write a release for publication and the verdict on it for internal use, in place of earlier ones.
@@ -89,13 +91,15 @@ def write_results(
     place
         A folder, or a file by its ending; see :mod:`tacita.publication.destination`.
     formats
-        ``csv``, ``crosstab``, ``parquet``, ``xlsx``, ``txt``, ``tsv``, ``html``; by default that of the named
-        file, or ``csv``.
+        ``csv``, ``crosstab``, ``sdmx``, ``parquet``, ``xlsx``, ``txt``, ``tsv``, ``html``; by default that of
+        the named file, or ``csv``.
     reason
         Why a release that is not proven safe is written all the same, in a few words, which its files then
         carry. Without it nothing is written for publication. A safe release needs none, and carries none.
     mark, title
         What stands in place of suppressed numbers, and above the table, where it is laid out.
+    sdmx
+        How SDMX-CSV is written: its dataflow, its attributes.
     with_them
         Further internal files, complete but not in their places: they are moved with the others.
 
@@ -124,6 +128,7 @@ def write_results(
                 format=each,  # type: ignore[arg-type]
                 mark=mark,
                 title=title,
+                sdmx=sdmx,
             )
         if "xlsx" in chosen:
             write_excel(audit.release, internal / WORKBOOK, None, Presentation(mark, title), internal=True)
@@ -142,7 +147,20 @@ def write_results(
     shown = tuple(path for path in paths if path.parent != inside)
     primary = [f"{path} {PRIMARY_NOTE}" for path in shown if path.suffix in (".txt", ".tsv")]
     more = (*_note_removed(gone, paths), *note_releases_outside(place))
-    return Written(paths, (*notes, *primary, *more), warnings, shown)
+    said = _list_sdmx_notes(audit, place, chosen, sdmx)
+    if "sdmx" in chosen and sdmx is not None and sdmx.primary:
+        warnings = (*warnings, f"{place.home / place.public / chosen['sdmx']} {TELLS_PRIMARY}")
+    return Written(paths, (*notes, *primary, *said, *more), warnings, shown)
+
+
+def _list_sdmx_notes(
+    audit: Audit, place: Destination, chosen: Mapping[str, str], sdmx: SdmxOptions | None
+) -> list[str]:
+    """Return notes on the published file in SDMX-CSV, if there is one."""
+    if "sdmx" not in chosen:
+        return []
+    path = place.home / place.public / chosen["sdmx"]
+    return [f"{path}: {note}" for note in note_sdmx(audit.release, sdmx or SdmxOptions())]
 
 
 def write_verdict(audit: Audit, folder: Path) -> Written:

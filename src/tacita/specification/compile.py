@@ -263,6 +263,7 @@ def _read_source(
             by=by,
             hierarchies=_find_trees(specification, source, trees),
             found=(*source.found, *found),
+            structure=None if source.structure is None else specification.folder / source.structure,
             name=name or source.name,
         ),
         # Bounds and costs of the file hold also where only the specified rule makes it a problem.

@@ -34,6 +34,8 @@ class CaseKeywords(FileSpecification, total=False):
     shadow: str | None
     columns: Sequence[str]
     totals: Totals
+    only: Mapping[str, str]
+    structure: Any
     decimals: int | None
     counts: bool | None
     repair: bool

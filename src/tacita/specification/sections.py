@@ -14,6 +14,7 @@ from tacita.core.errors import InputError, SpecificationError, did_you_mean
 from tacita.core.outcome import read_gap
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.presentation import USUAL_MARK, check_mark
+from tacita.formats.sdmx.release_write import SdmxOptions
 from tacita.publication.destination import find_destination
 from tacita.publication.release_write import FORMATS
 from tacita.publication.rounded_by_others import RoundingMode
@@ -118,6 +119,12 @@ class Source(Section, ReadOptions):
                 "flags are columns of records, and a file of cells has none",
                 place="request" if self.request else "consent",
                 remedy="name microdata instead of a file",
+            )
+        if self.microdata is not None and (self.only or self.structure):
+            raise SpecificationError(
+                "rows of cells are chosen and structured, not records",
+                place="only" if self.only else "structure",
+                remedy="use where and hierarchies for microdata",
             )
         check_addresses(self.file, self.microdata)
         if self.file is not None and isinstance(self.largest, int):
@@ -293,6 +300,9 @@ class Output(Section):
         Further formats, besides ``csv`` in a folder or that of the file.
     mark, title
         What stands in place of suppressed numbers, and above the table, where it is laid out.
+    dataflow, attributes, tell_primary
+        Of SDMX-CSV: its dataflow, attributes to keep, and whether it tells primary cells from others; see
+        :mod:`tacita.formats.sdmx.release_write`.
     """
 
     folder: str | None = None
@@ -300,6 +310,9 @@ class Output(Section):
     file: str | None = None
     mark: str = USUAL_MARK
     title: str = ""
+    dataflow: str | None = None
+    attributes: tuple[str, ...] = ()
+    tell_primary: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -313,3 +326,11 @@ class Output(Section):
             check_mark(self.mark)
         except InputError as error:
             raise SpecificationError(f"mark: {error.fault}", remedy=error.remedy or "") from None
+        self.describe_sdmx()
+
+    def describe_sdmx(self, like: Path | None = None, read: ReadOptions | None = None) -> SdmxOptions:
+        """Return how the specification has SDMX-CSV written: like a file that was read, if there is one."""
+        try:
+            return SdmxOptions(self.dataflow, self.attributes, self.tell_primary, like, read or ReadOptions())
+        except InputError as error:
+            raise SpecificationError(error.fault, remedy=error.remedy or "") from None

@@ -131,6 +131,8 @@ class Specification(Section):
                 for name, tree in zip(trees[dimension], listed, strict=True)
             }
         given = {**given, **({"hierarchies": trees} if trees else {})}
+        if read.structure is not None:
+            given["structure"] = self.name(Path(read.structure))
         return replace(self, table=replace(self.table, **given), hierarchies=hierarchies)
 
     def name(self, path: Path) -> str:
@@ -146,7 +148,12 @@ class Specification(Section):
             return None if path is None else locate(self.folder.resolve(), path)
 
         def source(given: Source) -> Source:
-            return replace(given, file=whole(given.file), microdata=whole(given.microdata))
+            return replace(
+                given,
+                file=whole(given.file),
+                microdata=whole(given.microdata),
+                structure=whole(given.structure),
+            )
 
         def tree(given: str | Classification) -> str | Classification:
             if isinstance(given, Classification):
@@ -178,6 +185,7 @@ class Specification(Section):
 
     def _named(self) -> Iterator[str]:
         yield from (source.path for source in self.sources if not is_address(source.path))
+        yield from (source.structure for source in self.sources if source.structure is not None)
         for tree in self.hierarchies.values():
             file = tree if isinstance(tree, str) else tree.file
             yield from () if file is None else (file,)

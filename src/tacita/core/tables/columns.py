@@ -7,7 +7,7 @@ and every error names the row (by ``place``), the column and the remedy.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -67,7 +67,8 @@ class Columns:
 
     ``notes`` are remarks on how the columns were read; they go on to the table. ``trimmed`` are columns in
     which blanks at the end of texts were taken off. Of a sheet, ``find_field(row, name)`` is where a field
-    stands, its row and column counted from 1, or None if it stands nowhere.
+    stands, its row and column counted from 1, or None if it stands nowhere. ``labels`` say what the codes of
+    a column mean.
     """
 
     data: pa.Table
@@ -76,6 +77,7 @@ class Columns:
     notes: tuple[str, ...] = ()
     trimmed: frozenset[str] = frozenset()
     find_field: Callable[[int, str], tuple[int, int] | None] = lambda row, name: None
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -91,6 +93,15 @@ class Columns:
         if pa.types.is_dictionary(column.type):
             return column.cast(column.type.value_type)
         return column
+
+    def take(self, rows: NDArray[np.int64]) -> Columns:
+        """Return some rows of the input; errors name them by their places in the file."""
+        return replace(
+            self,
+            data=self.data.take(pa.array(rows)),
+            place=lambda row: self.place(int(rows[row])),
+            find_field=lambda row, name: self.find_field(int(rows[row]), name),
+        )
 
     def texts(self, name: str) -> pa.ChunkedArray:
         """Return an input column as text, empty where nothing is given."""
@@ -295,7 +306,7 @@ def _read_dimensions(
                 f"{', '.join(distinct[:10])}{', ..' if len(distinct) > 10 else ''}",
                 remedy="name one of them, or leave it out to have totals computed",
             )
-        dimension = Dimension(name, _build_trees(spec, distinct))
+        dimension = Dimension(name, _build_trees(spec, distinct, source.labels.get(name)))
         known = dimension.position
         unknown = [k for k, code in enumerate(distinct) if code not in known]
         if unknown:
@@ -312,13 +323,15 @@ def _read_dimensions(
     return dimensions, np.column_stack(encoded)
 
 
-def _build_trees(spec: Spec, distinct: Sequence[str]) -> tuple[Hierarchy, ...]:
+def _build_trees(
+    spec: Spec, distinct: Sequence[str], labels: Mapping[str, str] | None
+) -> tuple[Hierarchy, ...]:
     if isinstance(spec, Hierarchy):
         return (spec,)
     if spec is None or isinstance(spec, str | Found):
         named = spec.total if isinstance(spec, Found) else spec
         total = named if named is not None else recognise_total(distinct) or TOTAL_CODES[0]
-        return (Hierarchy.flat([code for code in distinct if code != total], total=total),)
+        return (Hierarchy.flat([code for code in distinct if code != total], total, labels),)
     trees = tuple(spec)
     if not trees or not all(isinstance(tree, Hierarchy) for tree in trees):
         raise InputError(

@@ -53,6 +53,10 @@ class ReadOptions:
     totals
         ``"given"``: the rows are all the cells. ``"compute"``: the rows are leaf cells and are summed up.
         ``"auto"``: given as soon as one row has the code of a total.
+    only
+        Codes by column: rows that have others are left out, and the columns are no dimensions.
+    structure
+        The path of an SDMX structure file, with the code lists of the dimensions of an SDMX-CSV file.
     decimals
         Decimals that count; as many as the values need by default.
     counts
@@ -99,6 +103,12 @@ class ReadOptions:
     columns: Sequence[str] = field(default=(), metadata=_help("Further columns to keep."))
     totals: Totals = field(
         default="auto", metadata=_help("Whether the rows hold the totals: auto, given, compute.")
+    )
+    only: Mapping[str, str] = field(
+        default_factory=dict, metadata=_help("Read only rows with this code in a column.")
+    )
+    structure: Any = field(
+        default=None, metadata=_help("SDMX structure file (.xml, .json) with the code lists of dimensions.")
     )
     decimals: int | None = field(default=None, metadata=_help("Decimals that count."))
     counts: bool | None = field(

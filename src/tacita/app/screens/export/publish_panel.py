@@ -30,6 +30,8 @@ FOLDER = "tacita-export"
 ABOUT: dict[Format, str] = {
     "xlsx": "Excel: one row per cell, and a crosstab; all hidden cells look alike",
     "csv": "CSV: one row per cell with its codes, mark, low, high, value",
+    "crosstab": "CSV as the table is printed: rows by columns, hidden cells marked",
+    "sdmx": "SDMX-CSV: one row per cell, hidden cells without OBS_VALUE",
     "parquet": "Parquet: the same rows with their types",
     "html": "HTML: the table as a page to read, with a legend and your notice; no script",
     "txt": "Tab-separated: rows of a table with two dimensions, hidden cells as PS or CS",
