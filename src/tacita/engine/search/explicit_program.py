@@ -8,6 +8,7 @@ requirements times that of the table, so it pays for small tables only; there it
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,7 @@ from tacita.engine.model import NO_SWITCH
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.solvers.highs import Ended, solve_mip
 from tacita.solvers.linear_program import IntegerProgram
+from tacita.solvers.network import Network
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -35,7 +37,8 @@ LARGEST = 3000
 MOST_CELLS = 300
 """Cells up to which it is: on 441 cells with three sensitive ones it took three times as long as cuts."""
 LONGEST = 16.0
-"""Largest change of a cell in a witness, in levels: circuits of tables need less."""
+"""Largest change of a cell in a witness on a network, in levels. One is enough there, see
+:mod:`~tacita.engine.search.explicit_model`; elsewhere no length is proven to be, and none is set."""
 
 
 class ExplicitProgram:
@@ -53,6 +56,11 @@ class ExplicitProgram:
         if (self.presolved.switch != NO_SWITCH).any() or len(self.presolved) > MOST_CELLS:
             return False
         return 0 < moves * len(self.presolved) <= LARGEST
+
+    @cached_property
+    def longest(self) -> float:
+        """The largest change of a cell in the program's witnesses, in levels."""
+        return np.inf if Network.of(self.presolved.rows.tocsc()) is None else LONGEST
 
     def solve(self, separation: Separation) -> bool:
         """Offer the optimum to the search and raise its bound; return whether it is proven and protects."""
@@ -138,7 +146,7 @@ class ExplicitProgram:
         """Return how far cells move at most, in levels: as an attacker believes, and as far as windows go."""
         up, down = self.presolved.find_room(attacker)
         high, low = (
-            np.minimum(np.minimum(room, most) / level, LONGEST)
+            np.minimum(np.minimum(room, most) / level, self.longest)
             for room, most in zip((up, down), self.growing.most, strict=True)
         )
         return np.tile(-low, repeat), np.tile(high, repeat)
