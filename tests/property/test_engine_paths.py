@@ -173,6 +173,8 @@ def test_a_run_that_is_stopped_anywhere_keeps_a_safe_pattern(large: Moved, seed:
 
 
 @SOME
+# The start protects by moves that the construction does not find.
+@example(seed=1126)
 @given(seed=SEEDS)
 def test_construction_goes_on_from_a_start(seed: int) -> None:
     problem = problem_of(seed, TABLE_KINDS)

@@ -225,20 +225,22 @@ def _construct(separation: Separation, search: ReleaseSearch, start: Floats | No
     # Its kernels load the compiler.
     from tacita.engine.construction.large_tables import LargeTable
 
-    large = LargeTable(separation, search)
+    large, constructed = LargeTable(separation, search), False
     try:
         constructed = large.construct(start)
     except StoppedError:
         if start is None:
             raise
-        # What was given may protect, and is kept then.
         patient = ReleaseSearch(search.model, _extend_for_check(search))
         checked = _make_separation(separation.presolved, search, patient.run)
-        LargeTable(checked, patient).construct(start)
+        with suppress(StoppedError):
+            LargeTable(checked, patient).construct(start)
         if patient.best is not None:
             search.offer(patient.best)
-        return None
-    _resume(separation, search)
+    else:
+        _resume(separation, search)
+    # A start may protect by moves that lie in no neighbourhood, so that the construction hid more.
+    _offer_protected(separation, search, start)
     return large if constructed else None
 
 
