@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +38,15 @@ def _make_flag(name: str, *flags: str, text: str | None = None, metavar: str | N
     """Return the command-line flag that sets a field of ReadOptions, with the help of the field."""
     words = text or ReadOptions.__dataclass_fields__[name].metadata["help"]
     return typer.Option(*flags, help=words, metavar=metavar, rich_help_panel=TABLE)
+
+
+def _make_list_flag(which: str) -> Any:
+    """Return the command-line flag that names a file of cells on which something was decided by hand."""
+    return typer.Option(
+        metavar="FILE",
+        help=f"A file of cells {which}: a column of codes per dimension, one row per cell; or a release.",
+        rich_help_panel=REQUIREMENT,
+    )
 
 
 @dataclass(frozen=True)
@@ -130,11 +139,21 @@ class CaseFlags:
         ),
     ] = field(default_factory=list)
 
+    must_publish: Annotated[Path | None, _make_list_flag("that must be published as they are")] = None
+    must_hide: Annotated[Path | None, _make_list_flag("that must not be published")] = None
+    sensitive: Annotated[Path | None, _make_list_flag("that are sensitive, whatever the rules say")] = None
+    exempt: Annotated[Path | None, _make_list_flag("that are not sensitive, whatever the rules say")] = None
+
     @property
     def has_requirement(self) -> bool:
         """Whether a command-line flag says what is sensitive, who attacks, or what hiding costs."""
         given = (self.rules, self.attackers, self.lower, self.upper, self.cost)
-        return bool(self.published) or any(each is not None for each in given)
+        return bool(self.published) or any(each is not None for each in (*given, *self._files.values()))
+
+    @property
+    def _files(self) -> dict[str, Path | None]:
+        """The files of cells that were decided by hand, by the name of the decision."""
+        return {name: getattr(self, name) for name in ("must_publish", "must_hide", "sensitive", "exempt")}
 
     @property
     def read_options(self) -> ReadOptions:
@@ -194,7 +213,14 @@ class CaseFlags:
             refuse_missing(file)
             name = specification.name(find_release_file(file))
             earlier.append(Earlier(name, **{"decimal": self.decimal, **own}))
-        return specification.replace(**changes, published={"files": earlier})
+        for file in filter(None, self._files.values()):
+            refuse_missing(file)
+        decided = {
+            name: replace(specification.decisions.find(name), file=specification.name(file))
+            for name, file in self._files.items()
+            if file is not None
+        }
+        return specification.replace(**changes, published={"files": earlier}, decisions=decided)
 
 
 def _read_flag(text: str) -> str | dict[str, list[str]]:

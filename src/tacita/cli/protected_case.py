@@ -83,7 +83,7 @@ def protect_case(
     place
         Where results go, if anywhere.
     start, checkpoint
-        As the options of ``tacita protect``.
+        As the options of ``tacita protect``; a project may name the first itself.
 
     Raises
     ------
@@ -96,6 +96,8 @@ def protect_case(
     from tacita.publication.results import Written, refuse_blocked, write_results
 
     wanted, flags = specification.protect, flags or CaseFlags()
+    if start is None and wanted.start is not None:
+        start = specification.folder / wanted.start
     formats = list_formats(place, specification)
     folder = None if place is None else place.checkpoint_folder
     if place is not None:
@@ -192,11 +194,11 @@ def _refuse_inputs(place: Destination, formats: Sequence[str], read: Sequence[Pa
 
 
 def _load_start(method: Method, start: Path, problem: Problem, decimal: str) -> dict[str, Any]:
-    """Return the pattern of the release that ``--start`` names, as an argument of the method."""
+    """Return the pattern of the release that a command or project names, as an argument of the method."""
     if "start" not in inspect.signature(method.protect).parameters:
         raise InputError(
             f"method '{method.name}' takes no pattern to start from",
-            place="--start",
+            place="start",
             remedy="leave it out, or use suppression",
         )
     from tacita.cli.release_options import load_pattern

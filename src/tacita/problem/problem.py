@@ -175,6 +175,12 @@ class Problem:
         outsider = _add_releases(self.table, self.outsider_beforehand, earlier)
         return self._replace(outsider=outsider, already_published=earlier)
 
+    def with_warnings(self, warnings: Iterable[str]) -> Problem:
+        """Return the same problem with further warnings, of whoever posed it; they are issued."""
+        further = tuple(warnings)
+        issue_warnings(further)
+        return self._replace(warnings=(*self.warnings, *further)) if further else self
+
     def with_everyone_knowing(self, lower: Units, upper: Units) -> Problem:
         """Return the same problem in which everyone also knows that cells lie within these bounds.
 

@@ -29,6 +29,7 @@ from tacita.formats.table_file import read_table_file
 from tacita.problem.problem import Problem
 from tacita.publication.earlier import read_earlier
 from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
+from tacita.specification.decided_cells import CELLS, read_decided
 from tacita.specification.project_cells import build_marks, find_cells
 from tacita.specification.sections import Classification, Cost, Source
 from tacita.specification.specification import FOUND, Specification
@@ -72,19 +73,28 @@ def compile_case(
     if rule is None:
         return table
     protect = specification.protect
+    decided = {name: read_decided(specification, table, name) for name in CELLS}
     stays = [] if stated is None else _find_must_publish(stated, rule)
     cost = stated.costs if isinstance(stated, Statement) else "value" if stated is None else stated.cost
-    return Problem(
+    problem = Problem(
         table,
         rule,
         attackers=_build_attackers(specification, table, stated),
         cost=specification.cost.by or cost,
-        must_publish=[*stays, *find_cells(table, protect.must_publish, "[protect] must_publish")],
-        must_hide=find_cells(table, protect.must_hide, "[protect] must_hide"),
+        must_publish=[
+            *stays,
+            *find_cells(table, protect.must_publish, "[protect] must_publish"),
+            *decided["must_publish"].cells,
+        ],
+        must_hide=[
+            *find_cells(table, protect.must_hide, "[protect] must_hide"),
+            *decided["must_hide"].cells,
+        ],
         already_published=(
             stated.published if isinstance(stated, Statement) else _read_published(specification, table)
         ),
     )
+    return problem.with_warnings(warning for each in decided.values() for warning in each.warnings)
 
 
 def read_statement(specification: Specification) -> Statement:
@@ -165,16 +175,18 @@ def compile_rule(
     if wanted.rule is not None:
         rules.append(parse_rule(wanted.rule).with_consent(wanted.waived))
     # A file of one table that marks no cell says so.
-    if stated is not None and (marked or not (linked or wanted.says_what_is_sensitive)):
+    if stated is not None and (marked or not (linked or specification.says_what_is_sensitive)):
         everyone = _build_outsider(specification, table, stated)
         rules.append(
             Given(stated.levels_against(everyone) if isinstance(stated, Statement) else stated.levels)
         )
     marks = build_marks(table, wanted.sensitive)
+    marks += read_decided(specification, table, "sensitive").marks
     rules += marks
     if not rules:
         return None
     exempt = find_cells(table, wanted.exempt, "[rules] exempt")
+    exempt += read_decided(specification, table, "exempt").cells
     if both := sorted({*exempt} & {cell for mark in marks for cell in mark.levels(table).cells.tolist()}):
         raise InputError(
             f"[rules]: {table.structure.names(np.array(both))}: sensitive and exempt",
@@ -267,7 +279,7 @@ def _read_source(
             name=name or source.name,
         ),
         # Bounds and costs of the file hold also where only the specified rule makes it a problem.
-        rule=NO_RULE if stating or specification.rules.says_what_is_sensitive else None,
+        rule=NO_RULE if stating or specification.says_what_is_sensitive else None,
         # What is specified of costs is worked out later, on all cells, instead of the file's.
         cost=None if specification.cost.by is None else "unit",
         protection=specification.rules.protection,

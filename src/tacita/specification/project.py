@@ -36,7 +36,7 @@ from tacita.core.errors import FormatError, did_you_mean
 from tacita.formats.textfile import read_text
 from tacita.formats.toml import format_toml
 from tacita.specification.project_cells import LEVELS
-from tacita.specification.sections import Section, SensitiveCell
+from tacita.specification.sections import Decision, Section, SensitiveCell
 from tacita.specification.specification import ONE_SOURCE, PROJECT, Specification
 from tacita.storage.atomic import write_text
 
@@ -92,6 +92,10 @@ def _build_sections(specification: Specification) -> dict[str, dict[str, Any]]:
         },
         "rules": {**_select_changed(specification.rules), "sensitive": marks or None},
         "attackers": _select_changed(specification.attackers),
+        "decisions": {
+            name: decision.file if decision == Decision(decision.file) else _select_changed(decision)
+            for name, decision in specification.decisions.given.items()
+        },
         "published": {"files": [old["file"] if len(old) == 1 else old for old in earlier] or None},
         "cost": _select_changed(specification.cost),
         "protect": _select_changed(specification.protect),

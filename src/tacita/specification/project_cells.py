@@ -62,8 +62,13 @@ def build_marks(table: Table, entries: Sequence[SensitiveCell]) -> list[Rule]:
     A mark is a decision on each of its cells, which whoever opens the project can take back. One that names
     its percentage states levels of cells, as a file does that leaves them empty.
     """
-    alike: dict[tuple[Any, ...], list[int]] = {}
     places = find_cells(table, [entry.cell for entry in entries], "[rules] sensitive")
+    return build_marks_at(table, entries, places)
+
+
+def build_marks_at(table: Table, entries: Sequence[SensitiveCell], places: Sequence[int]) -> list[Rule]:
+    """Return the rules for cells at these places that are marked as sensitive by hand."""
+    alike: dict[tuple[Any, ...], list[int]] = {}
     for entry, cell in zip(entries, places, strict=True):
         amounts = [None if a is None else to_fraction(a) for a in (entry.lower, entry.upper, entry.sliding)]
         states = entry.protection is not None and amounts[:2] == [None, None]

@@ -197,17 +197,17 @@ def _select_changed_options(method: str, options: Mapping[str, Any]) -> dict[str
 
 
 def _add_decisions(
-    specification: Specification, problem: Problem, stays: Mask, by_number: bool
+    specification: Specification, problem: Problem, stays: Mask, folder: Path, *, by_number: bool
 ) -> Protection:
     """Return section ``[protect]`` of a project with the cells that must be published or hidden."""
     stay, go = (list_codes(problem.table, cells, by_number) for cells in (stays, problem.must_hide))
-    return replace(specification.protect, must_publish=tuple(stay), must_hide=tuple(go))
+    return replace(specification.at(folder).protect, must_publish=tuple(stay), must_hide=tuple(go))
 
 
 def _draft_on_microdata(problem: Problem, specification: Specification, folder: Path) -> None:
     """Write the project of a problem that stays on the microdata which its specification names."""
     _, published = write_published(problem, problem.table, folder, _make_namer(set()))
-    protect = _add_decisions(specification, problem, problem.must_publish, by_number=False)
+    protect = _add_decisions(specification, problem, problem.must_publish, folder, by_number=False)
     save_project(replace(specification.at(folder), published=published, protect=protect), folder)
 
 
@@ -279,9 +279,13 @@ def _draft_table(
         hierarchies=hierarchies,
         rules=sensitive.to_rules(table, by_number),
         attackers=attackers,
+        # Its cells are listed: only reasons are left of files.
+        decisions=specification.decisions.map_files(lambda file: None),
         published=published,
         cost=specification.cost if _has_cost(specification.cost.by, table) else Cost(),
-        protect=_add_decisions(specification, problem, problem.must_publish & ~stays, by_number),
+        protect=_add_decisions(
+            specification, problem, problem.must_publish & ~stays, folder, by_number=by_number
+        ),
         output=specification.output,
         folder=folder,
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from math import isfinite, isnan
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -266,8 +266,64 @@ class Cost(Section):
 
 
 @dataclass(frozen=True)
+class Decision(Section):
+    """Something that was decided by hand: the file of cells that it was decided of, why, and by whom."""
+
+    file: str | None = None
+    reason: str | None = None
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class Decisions(Section):
+    """Decisions by hand, each a :class:`Decision` or its file alone.
+
+    Cells of these files are decided like those that ``[protect]`` and ``[rules]`` list, and the reasons hold
+    for both. Of consents (``waived``) and of attackers who are left out only the reasons stand here.
+    """
+
+    must_publish: str | Decision | None = None
+    must_hide: str | Decision | None = None
+    sensitive: str | Decision | None = None
+    exempt: str | Decision | None = None
+    waived: Decision | None = None
+    attackers: Decision | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for each in fields(self):
+            if isinstance(file := getattr(self, each.name), str):
+                object.__setattr__(self, each.name, Decision(file))
+        for name in ("waived", "attackers"):
+            if self.find(name).file is not None:
+                raise SpecificationError(
+                    "a reason is all that stands here", place=name, remedy="leave out file"
+                )
+
+    def find(self, name: str) -> Decision:
+        """Return the decision of a name, without a file or reason if none is specified."""
+        return getattr(self, name) or Decision()
+
+    @property
+    def given(self) -> dict[str, Decision]:
+        """The decisions that the specification states or gives reasons for, by name."""
+        return {each.name: self.find(each.name) for each in fields(self) if getattr(self, each.name)}
+
+    def map_files(self, rename: Callable[[str], str | None]) -> Decisions:
+        """Return the decisions with other names of their files, or without those that get none."""
+        renamed = {
+            name: replace(decision, file=None if decision.file is None else rename(decision.file))
+            for name, decision in self.given.items()
+        }
+        return Decisions(**{name: decision for name, decision in renamed.items() if decision != Decision()})
+
+
+@dataclass(frozen=True)
 class Protection(Section):
-    """The method and its effort; cells by their codes that must stay or must go."""
+    """The method and its effort; cells by their codes that must stay or must go.
+
+    ``start`` is a release whose pattern the search begins with, such as last period's.
+    """
 
     method: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -276,6 +332,7 @@ class Protection(Section):
     must_publish: tuple[Cell, ...] = ()
     must_hide: tuple[Cell, ...] = ()
     gap: float | str | None = None
+    start: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

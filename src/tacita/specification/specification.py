@@ -19,6 +19,7 @@ from tacita.specification.sections import (
     Attackers,
     Classification,
     Cost,
+    Decisions,
     Output,
     Protection,
     Published,
@@ -62,6 +63,7 @@ class Specification(Section):
     hierarchies: Mapping[str, str | Classification] = field(default_factory=dict)
     rules: Rules = field(default_factory=Rules)
     attackers: Attackers = field(default_factory=Attackers)
+    decisions: Decisions = field(default_factory=Decisions)
     published: Published = field(default_factory=Published)
     cost: Cost = field(default_factory=Cost)
     protect: Protection = field(default_factory=Protection)
@@ -169,6 +171,8 @@ class Specification(Section):
             published=Published(
                 tuple(replace(each, file=str(whole(each.file))) for each in self.published.releases)
             ),
+            decisions=self.decisions.map_files(whole),
+            protect=replace(self.protect, start=whole(self.protect.start)),
             folder=folder,
         )
 
@@ -191,6 +195,13 @@ class Specification(Section):
             yield from () if file is None else (file,)
         yield from () if self.attackers.file is None else (self.attackers.file,)
         yield from (release.file for release in self.published.releases)
+        yield from (each.file for each in self.decisions.given.values() if each.file is not None)
+        yield from () if self.protect.start is None else (self.protect.start,)
+
+    @property
+    def says_what_is_sensitive(self) -> bool:
+        """Whether the specification says which cells are sensitive, so that files of cells need not."""
+        return self.rules.says_what_is_sensitive or self.decisions.find("sensitive").file is not None
 
     def read(self) -> Statement:
         """Return the specification's table, or linked ones as one, and all that files state of its cells.
@@ -212,7 +223,7 @@ class Specification(Section):
         ----------
         given
             A table, or what its files state, instead of what the source holds. With a statement no file is
-            read: its insiders and earlier releases are all that there are.
+            read but those of decisions: its insiders and earlier releases are all that there are.
 
         Raises
         ------

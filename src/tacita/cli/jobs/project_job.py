@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +15,7 @@ from tacita.core.outcome import read_gap
 from tacita.core.run import Run, draw_seed
 
 if TYPE_CHECKING:
+    from tacita.core.tables.table import Table
     from tacita.publication.destination import Destination
     from tacita.specification.specification import Specification
 
@@ -95,9 +96,34 @@ def describe_requirement(specification: Specification, done: ProtectedCase) -> d
         "rule": rules.rule,
         "attackers": problem.considered.text,
         "cost": specification.cost.by or "value",
+        "decisions": [*_list_decisions(specification, problem.table)],
         "published": [release.file for release in specification.published.releases],
+        "start": specification.protect.start,
         "fault": None if done.error is None else name_fault(done.error),
     }
+
+
+def _list_decisions(specification: Specification, table: Table) -> Iterator[dict[str, Any]]:
+    """Yield what was decided by hand: of how many cells or contributors, by whom, and why."""
+    from tacita.specification.decided_cells import CELLS, read_decided
+
+    rules, protect, decisions = specification.rules, specification.protect, specification.decisions
+    listed = {
+        "must_publish": len(protect.must_publish),
+        "must_hide": len(protect.must_hide),
+        "sensitive": len(rules.sensitive),
+        "exempt": len(rules.exempt),
+        "waived": len(rules.waived),
+        "attackers": len(specification.attackers.kinds),
+    }
+    for name, number in listed.items():
+        stated = decisions.find(name)
+        if number:
+            yield {"decision": name, "number": number, "reason": stated.reason, "by": stated.by}
+        if name in CELLS:
+            for (reason, by), count in read_decided(specification, table, name).reasons.items():
+                found = {"decision": name, "number": count, "reason": reason or None, "by": by or None}
+                yield {**found, "file": stated.file}
 
 
 def read_jobs(path: Path, options: JobOptions) -> list[Job]:

@@ -1,0 +1,164 @@
+"""Cells that files of ``[decisions]`` list: one row per cell, by its codes, with who decided it and why.
+
+    region,size,reason,by
+    North,small,published last year,A. Meyer
+
+A dimension without a column, or without a code in a row, is at its total. Sensitive cells may have columns
+``lpl``, ``upl``, ``spl`` and ``protection``. Of a release, which has a column ``mark``, those cells count
+that it publishes where cells are to be published or exempt, and those that it does not publish where they are
+to be hidden or sensitive. Rows on cells that the table does not have are left out with a warning, since
+codes come and go between periods.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacita.core.errors import FormatError, InputError
+from tacita.core.exact import Cells, Mask
+from tacita.core.release import Mark
+from tacita.core.tables.table import Table
+from tacita.core.words import pluralize
+from tacita.formats.cell_rows import find_cells, list_code_columns
+from tacita.formats.columns import read_columns
+from tacita.publication.folders import find_release
+from tacita.rules import Rule
+from tacita.specification.project_cells import LEVELS, build_marks_at
+from tacita.specification.sections import SensitiveCell
+
+if TYPE_CHECKING:
+    from tacita.core.tables.columns import Columns
+    from tacita.specification.specification import Specification
+
+CELLS = ("must_publish", "must_hide", "sensitive", "exempt")
+"""Decisions on cells, which files can list."""
+PUBLISHED = ("must_publish", "exempt")
+"""Those for which a release lists the cells that it publishes."""
+
+
+@dataclass(frozen=True)
+class DecidedCells:
+    """The cells of one file of decisions, in its order.
+
+    ``reasons`` counts cells by reason and by who gave it, as the rows state them; ``marks`` are the rules of
+    sensitive ones.
+    """
+
+    cells: list[int] = field(default_factory=list)
+    marks: list[Rule] = field(default_factory=list)
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    warnings: tuple[str, ...] = ()
+
+
+def read_decided(specification: Specification, table: Table, name: str) -> DecidedCells:
+    """Return the cells of a table that the file of a decision lists; none where it has no file.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or none of its columns is a dimension.
+    """
+    decision = specification.decisions.find(name)
+    if decision.file is None:
+        return DecidedCells()
+    path = specification.folder / decision.file
+    source = read_columns(find_release(path) if path.is_dir() else path, table)
+    try:
+        rows = _find_rows(source, table)
+        levels = _read_levels(source) if name == "sensitive" else {}
+    except InputError as error:
+        raise error.with_place(path) from None
+    meant = _find_meant(source, published=name in PUBLISHED)
+    there = np.flatnonzero(meant & (rows >= 0))
+    cells: list[int] = rows[there].tolist()
+    lost = int((meant & (rows < 0)).sum())
+    warned = f"{path}: {pluralize(lost, 'row')} on cells that the table does not have, left out"
+    entries = [SensitiveCell({}, **{key: column[row] for key, column in levels.items()}) for row in there]
+    return DecidedCells(
+        cells,
+        build_marks_at(table, entries, cells) if name == "sensitive" else [],
+        Counter(
+            zip(
+                _read_words(source, "reason", decision.reason, there),
+                _read_words(source, "by", decision.by, there),
+                strict=True,
+            )
+        ),
+        (warned,) if lost else (),
+    )
+
+
+def _find_rows(source: Columns, table: Table) -> Cells:
+    """Return the cell that each row of a file of decisions is about; -1 if the table has no such cell."""
+    structure = table.structure
+    if structure.labels:
+        return find_cells(source, structure)
+    names = list_code_columns(structure)
+    given = [d for d, name in enumerate(names) if name in source.names]
+    if not given:
+        raise FormatError(
+            f"it has none of the columns {', '.join(names)}, which cells go by",
+            remedy="name columns like the dimensions of the table",
+        )
+    for dimension in (structure.dimensions[d] for d in given):
+        source = _fill_with_total(source, dimension.name, dimension.total)
+    return find_cells(source, structure, given)
+
+
+def _fill_with_total(source: Columns, name: str, total: str) -> Columns:
+    import pyarrow.compute as pc
+
+    blank = pc.equal(source.texts(name), "")
+    if not pc.any(blank).as_py():
+        return source
+    filled = pc.if_else(blank, total, source.texts(name))
+    return replace(source, data=source.data.set_column(source.names.index(name), name, filled))
+
+
+def _find_meant(source: Columns, *, published: bool) -> Mask:
+    """Return the rows that a decision is about: all of them, or of a release those that it publishes or
+    not.
+    """
+    if "mark" not in source.names:
+        return np.ones(source.data.num_rows, dtype=bool)
+    words = [word.lower() == Mark.PUBLISHED.word for word in _list_texts(source, "mark")]
+    return np.array([shown == published for shown in words], dtype=bool)
+
+
+def _read_levels(source: Columns) -> dict[str, list[float | None]]:
+    """Return the protection levels that a file of sensitive cells states, by their fields."""
+    return {
+        field_name: [
+            _read_number(source, key, row, text) for row, text in enumerate(_list_texts(source, key))
+        ]
+        for key, field_name in LEVELS.items()
+        if key in source.names
+    }
+
+
+def _read_number(source: Columns, key: str, row: int, text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise FormatError(
+            f"column '{key}' holds no number", place=source.place(row), remedy="give a number, or nothing"
+        ) from None
+
+
+def _list_texts(source: Columns, name: str) -> list[str]:
+    texts: list[str] = source.texts(name).to_pylist()
+    return texts
+
+
+def _read_words(source: Columns, name: str, usual: str | None, rows: Cells) -> list[str]:
+    """Return what some rows state in a column of words, or else what holds for all of them."""
+    if name not in source.names:
+        return [usual or ""] * rows.size
+    words = _list_texts(source, name)
+    return [words[row] or usual or "" for row in rows.tolist()]
