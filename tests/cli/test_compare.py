@@ -27,7 +27,8 @@ GRID = np.array(
 )
 CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 KEYS = [
-    *("name", "file", "method", "options", "error", "remarks", "audit", "status", "loss", "bound", "gap"),
+    *("name", "file", "method", "options", "error", "remarks", "audit", "status", "levels", "loss"),
+    *("bound", "gap"),
     *("risk", "median", "exact", "changed", "percent", "others", "silent", "value_percent", "relative"),
     *(
         "l1",
@@ -346,3 +347,17 @@ def test_a_page_has_the_releases_side_by_side(case: str, capsys: pytest.CaptureF
     assert all(name in page for name in (*releases, "rounding (base 100)"))
     assert main(["compare", case, *releases, "--out", "page.csv"]) == 1
     assert "ends in .html" in capsys.readouterr().err
+
+
+def test_losses_by_level_are_shown_on_request_and_always_in_json(
+    case: str, ask: Ask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = crosstab("corners.csv", GRID, CORNERS)
+    rows = ask(release)[1]["releases"][0]["levels"]
+    assert [(row["dimension"], row["level"], row["cells"], row["lost"]) for row in rows] == [
+        *(("row", 0, 4, 0), ("row", 1, 12, 4), ("column", 0, 4, 0), ("column", 1, 12, 4))
+    ]
+    main(["compare", case, release])
+    assert "row, level 1" not in capsys.readouterr().out
+    main(["compare", case, release, "--by-level"])
+    assert "row, level 1" in capsys.readouterr().out

@@ -92,6 +92,9 @@ def run_compare_command(
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show all columns.")] = False,
+    by_level: Annotated[
+        bool, typer.Option("--by-level", help="Also show what is lost at each level of each hierarchy.")
+    ] = False,
     to: Annotated[
         Path | None,
         typer.Option(
@@ -132,7 +135,7 @@ def run_compare_command(
     if output.json:
         print_json(_build_answer(problem, candidates, rows))
     else:
-        _print_rows(rows, shown)
+        _print_rows(rows, shown, by_level)
     return _choose_exit_code(rows)
 
 
@@ -256,6 +259,7 @@ def _build_entry(candidate: Candidate, row: ComparisonRow) -> dict[str, Any]:
         "remarks": list(row.outcome.remarks) if row.outcome is not None else [],
         "audit": build_audit_object(row.audit) if row.audit is not None else None,
         "status": row.status.value if row.status is not None else None,
+        "levels": [{k: v for k, v in vars(level).items() if k != "release"} for level in row.levels],
         **row.numbers,
         "seconds": round(row.numbers["seconds"], 3),
     }
@@ -270,10 +274,12 @@ def _write_page(to: Path, rows: list[ComparisonRow], case: Path) -> None:
     print_written(to, "losses and deviations tell of true values")
 
 
-def _print_rows(rows: list[ComparisonRow], shown: Sequence[Measure]) -> None:
-    from tacita.report.terminal import build_comparison_table
+def _print_rows(rows: list[ComparisonRow], shown: Sequence[Measure], by_level: bool) -> None:
+    from tacita.report.terminal import build_comparison_table, build_level_tables
 
     console = make_console()
     console.print(build_comparison_table(rows, console.width, shown))
+    for table in build_level_tables(rows) if by_level else ():
+        console.print(table)
     for row in rows:
         print_notes(*(f"{row.name}: {text}" for text in (row.outcome.remarks if row.outcome else ())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
     from tacita.core.release import Release
     from tacita.core.run import Run
-    from tacita.formats.sdmx.release_write import SdmxOptions
     from tacita.methods import Method
     from tacita.problem.problem import Problem
     from tacita.publication.destination import Destination
@@ -141,25 +140,11 @@ def protect_case(
             formats,
             mark=output.mark,
             title=output.title,
-            sdmx=_describe_sdmx(specification) if "sdmx" in formats else None,
+            sdmx=specification.describe_sdmx() if "sdmx" in formats else None,
         )
     answer["warnings"] = [*answer["warnings"], *written.warnings]
     refused = place is not None and not found.safe
     return ProtectedCase(answer, problem, found, written, stopped=stopped, refused=refused)
-
-
-def _describe_sdmx(specification: Specification) -> SdmxOptions:
-    """Return how a command writes SDMX-CSV: like the file of the table, if it is SDMX-CSV too."""
-    from tacita.core.tables.read_options import ReadOptions
-    from tacita.formats.sdmx.release_write import is_sdmx_file
-
-    source = specification.table
-    if source is None or source.file is None or not is_sdmx_file(specification.folder / source.file):
-        return specification.output.describe_sdmx()
-    read = ReadOptions(**{each.name: getattr(source, each.name) for each in fields(ReadOptions)})
-    if read.structure is not None:
-        read = replace(read, structure=specification.folder / read.structure)
-    return specification.output.describe_sdmx(specification.folder / source.file, read)
 
 
 def find_place(case: Path, specification: Specification) -> Destination | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tacita.core.outcome import Outcome, Status
     from tacita.core.release import Release
     from tacita.methods import Option
+    from tacita.problem.loss_by_level import LevelLoss
     from tacita.problem.problem import Problem
 
 TONES = {"safe": "bold green", "unsafe": "bold red", "unchecked": "bold yellow"}
@@ -209,6 +211,13 @@ class ComparisonRow:
     def outcome(self) -> Outcome | None:
         return self.audit.release.outcome if self.audit is not None else None
 
+    @cached_property
+    def levels(self) -> tuple[LevelLoss, ...]:
+        """What the release lost at each level of each hierarchy, for comparisons; nothing without one."""
+        from tacita.problem.loss_by_level import compare_by_level
+
+        return () if self.audit is None else compare_by_level(self.audit.problem, [self.audit.release])
+
 
 def build_comparison_table(
     rows: Sequence[ComparisonRow], width: int, measures: Sequence[Measure] = MEASURES
@@ -227,6 +236,20 @@ def build_comparison_table(
         columns[measure.head] = [Text(format_entry(measure, row, k in winners)) for k, row in enumerate(rows)]
     reasons = (Text(f"{row.name}: {row.error}") for row in rows if row.error is not None)
     return Group(*_split_table([row.name for row in rows], columns, width), Text(READING), *reasons)
+
+
+def build_level_tables(rows: Sequence[ComparisonRow]) -> Iterator[RichTable]:
+    """Yield a terminal table for each compared release: what it lost at each level of each hierarchy."""
+    write = {measure.key: measure.write for measure in MEASURES}
+    for row in rows:
+        if row.audit is None:
+            continue
+        table = _make_table(row.name, ["level"], ("cells", "cells lost", "changed", "value lost", "error"))
+        for own in row.levels:
+            shares = (write["value_percent"](own.value_percent), write["relative"](own.relative))
+            counts = (f"{count:,}" for count in (own.cells, own.lost, own.changed))
+            table.add_row(Text(f"{own.dimension}, level {own.level}"), *counts, *shares)
+        yield table
 
 
 def _format_verdict(row: ComparisonRow) -> Text:

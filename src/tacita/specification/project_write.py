@@ -286,9 +286,14 @@ def _draft_table(
         protect=_add_decisions(
             specification, problem, problem.must_publish & ~stays, folder, by_number=by_number
         ),
-        output=specification.output,
+        # Attributes are columns of the SDMX-CSV file, which this table is not read from.
+        output=replace(specification.output, attributes=()),
         folder=folder,
     )
+    if specification.output.attributes:
+        notes.append(
+            f"attributes of SDMX-CSV are not in these files: {', '.join(specification.output.attributes)}"
+        )
     written.append(
         save_project(specified, folder, f"Marked in the table, with levels: {rules}" if rules else "")
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ from tacita.tabulation.address import is_address, locate
 
 if TYPE_CHECKING:
     from tacita.core.tables.table import Table
+    from tacita.formats.sdmx.release_write import SdmxOptions
     from tacita.problem.problem import Problem
     from tacita.specification.statement import Statement
 
@@ -175,6 +176,18 @@ class Specification(Section):
             protect=replace(self.protect, start=whole(self.protect.start)),
             folder=folder,
         )
+
+    def describe_sdmx(self) -> SdmxOptions:
+        """Return how the specification has releases written as SDMX-CSV: like its table, if that is, too."""
+        from tacita.formats.sdmx.release_write import is_sdmx_file
+
+        source = self.table
+        if source is None or source.file is None or not is_sdmx_file(self.folder / source.file):
+            return self.output.describe_sdmx()
+        read = ReadOptions(**{each.name: getattr(source, each.name) for each in fields(ReadOptions)})
+        if read.structure is not None:
+            read = replace(read, structure=self.folder / read.structure)
+        return self.output.describe_sdmx(self.folder / source.file, read)
 
     @property
     def sources(self) -> list[Source]:

@@ -91,7 +91,14 @@ def export_run(
             again = _write_repetition(job, drafted.make_folder(INTERNAL), formats, passing)
         look = job.case.specification.output
         results = write_results(
-            job.audit, place, formats, reason, mark=look.mark, title=look.title, with_them=again.paths
+            job.audit,
+            place,
+            formats,
+            reason,
+            mark=look.mark,
+            title=look.title,
+            sdmx=job.case.specification.describe_sdmx() if "sdmx" in formats else None,
+            with_them=again.paths,
         )
     return Export(
         results.public,
