@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tacita.auditing.deduce import Deduction as Deduction
     from tacita.auditing.deduce import deduce as deduce
     from tacita.auditing.deduce import expose as expose
+    from tacita.batch.run_batch import run_batch as run_batch
     from tacita.core.attacker import Insider as Insider
     from tacita.core.attacker import Outsider as Outsider
     from tacita.core.errors import BoundsError as BoundsError
@@ -110,6 +111,7 @@ _HOMES = {
     "tacita.attackers.insiders": ("Coalition",),
     "tacita.auditing.audit": ("Audit", "audit"),
     "tacita.auditing.certificate": ("certify",),
+    "tacita.batch.run_batch": ("run_batch",),
     "tacita.auditing.deduce": ("Deduction", "deduce", "expose"),
     "tacita.core.errors": (
         "BoundsError",

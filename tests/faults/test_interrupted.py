@@ -283,7 +283,7 @@ def test_sigterm_while_files_are_written_ends_in_order(
     def terminated(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr("tacita.publication.results._write_verdict", terminated)
+    monkeypatch.setattr("tacita.publication.results.write_verdict_files", terminated)
     assert main(["protect", str(case), "--out", str(tmp_path / "out")]) == 1
     assert "stopped: nothing more was written" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["case.jj"]

@@ -31,7 +31,10 @@ def run_run_command(
     output: Output,
     projects: Annotated[
         list[str],
-        typer.Argument(metavar="PROJECT...", help="Project files, folders with a project.toml, or patterns."),
+        typer.Argument(
+            metavar="PROJECT...",
+            help="Project files, folders with a project.toml, batches of tau-ARGUS (.arb), or patterns.",
+        ),
     ],
     time_limit: Annotated[
         float | None,
@@ -55,6 +58,10 @@ def run_run_command(
             metavar="FILE", help="One JSON object per table, appended; the summary is FILE.html. Internal."
         ),
     ] = LOG,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where batches find files that are not in their own folder."),
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Do also what is done already, by the log and its results.")
     ] = False,
@@ -64,7 +71,7 @@ def run_run_command(
     Killed or stopped, the same command does what is missing. Exit code 2 if any release is not proven safe,
     else 1 if any table failed or was not begun, else 0.
     """
-    plan = make_plan(projects, JobOptions(time_limit, gap))
+    plan = make_plan(projects, JobOptions(time_limit, gap, None if data is None else str(data)))
     page = log.with_suffix(".html")
     if page == log:
         raise InputError("the summary is written to this file", place=log, remedy="call the log run.jsonl")

@@ -1,4 +1,4 @@
 """What is written: releases with their audits and certificates; public and internal files apart.
 
-Imports: core, storage, formats, auditing, report, verify.
+Imports: core, problem, storage, formats, auditing, report, verify.
 """

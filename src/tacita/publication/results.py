@@ -135,7 +135,7 @@ def write_results(
         if place.file is not None and chosen:
             write_release(audit.release, internal / RECORD, audit=audit, unaudited=unaudited)
             write_text(internal / PUBLISHED_FILES, "".join(f"{name}\n" for name in chosen.values()))
-        _write_verdict(audit, internal)
+        write_verdict_files(audit, internal)
         for path in with_them:
             shutil.move(path, internal / path.name)
         warnings = _keep_replaced(audit, place, internal, published=bool(chosen))
@@ -170,7 +170,7 @@ def write_verdict(audit: Audit, folder: Path) -> Written:
     place = Destination(folder)
     refuse_blocked(place)
     with open_file_set(folder) as files:
-        _write_verdict(audit, files.make_folder(place.internal))
+        write_verdict_files(audit, files.make_folder(place.internal))
         gone = [path for path in place.find_earlier() if path.name in VERDICT]
         paths = files.move_into_place(gone)
     return Written(paths, (*files.notes, *_note_removed(gone, paths)))
@@ -234,16 +234,19 @@ def _choose_name(folder: Path) -> str:
     return name
 
 
-def _write_verdict(audit: Audit, folder: Path) -> None:
+def write_verdict_files(audit: Audit, folder: Path, before: str = "") -> None:
+    """Write the verdict on a release to ``audit.json`` and, if it is safe, its proof to ``certificate.json``,
+    both internal; ``before`` is put before their names.
+    """
     from tacita.auditing.certificate import certify, dump
     from tacita.report.record import build_audit_record, to_json_values
 
     record = json.dumps(
         to_json_values(build_audit_record(audit)), allow_nan=False, ensure_ascii=False, indent=1
     )
-    write_text(folder / "audit.json", record + "\n")
+    write_text(folder / f"{before}audit.json", record + "\n")
     if audit.safe:
-        write_text(folder / CERTIFICATE, dump(certify(audit)))
+        write_text(folder / f"{before}{CERTIFICATE}", dump(certify(audit)))
 
 
 def _note_removed(gone: Iterable[Path], written: Sequence[Path]) -> tuple[str, ...]:

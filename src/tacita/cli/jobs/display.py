@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from tacita.cli.console import print_warnings
+from tacita.cli.console import print_notes, print_warnings
 from tacita.cli.effort import make_progress
 from tacita.cli.jobs.job import Job, JobResult, Verdict
 from tacita.core.run import Event
@@ -75,6 +75,7 @@ class Display:
         line = Text.assemble(f"{place} {name}: ", (result.verdict.value, STYLES[result.verdict]), said)
         self.console.print(line, soft_wrap=True)
         if not earlier:
+            print_notes(*result.remarks)
             print_warnings(*(f"{name}: {text}" for text in result.warnings))
 
 

@@ -18,7 +18,7 @@ from tacita.core.errors import InputError, TacitaError
 if TYPE_CHECKING:
     from tacita.core.run import Run
 
-KINDS = {".toml": "tacita.cli.jobs.project_job"}
+KINDS = {".toml": "tacita.cli.jobs.project_job", ".arb": "tacita.cli.jobs.batch_job"}
 """Where the kinds of jobs are, by the ending of the file that the user names."""
 
 
@@ -33,10 +33,14 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class JobOptions:
-    """Options of ``tacita run`` that hold for every table, in place of what its project says."""
+    """Options of ``tacita run`` that hold for every table, in place of what its project says.
+
+    ``data`` is the folder for files that are not in that of a batch.
+    """
 
     time_limit: float | None = None
     gap: str | None = None
+    data: str | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ class JobResult:
         Why it failed or was not begun.
     stopped
         Whether a cancel ended it, so that the result is the best so far.
+    remarks
+        What was done otherwise than its file asks, or not at all.
     """
 
     verdict: Verdict
@@ -63,6 +69,7 @@ class JobResult:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     stopped: bool = False
+    remarks: tuple[str, ...] = ()
 
 
 class Job(Protocol):

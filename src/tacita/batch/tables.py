@@ -1,0 +1,263 @@
+"""The tables of a batch: what its commands say of each, and the problem that they pose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from tacita.batch.rules import TranslatedRule, translate_rule
+from tacita.core.errors import FormatError, InputError
+from tacita.core.exact import Floats
+from tacita.core.tables.linked import link
+from tacita.core.tables.read_options import ReadOptions
+from tacita.core.tables.table import Table
+from tacita.formats.argus.apriori import apply_apriori, parse_apriori
+from tacita.formats.argus.batch import Apriori, ReadTable, Recode, SafetyRule, SpecifyTable
+from tacita.formats.argus.metadata import Metadata
+from tacita.formats.argus.metadata_file import parse_metadata
+from tacita.formats.argus.microdata import ArgusRecords, read_microdata
+from tacita.formats.argus.recodings import parse_recoding
+from tacita.formats.argus.table_data import read_table_data
+from tacita.formats.argus.tokens import find_beside
+from tacita.formats.linked import link_problems
+from tacita.problem.problem import Problem
+from tacita.rules import Marked
+from tacita.specification.specification import Specification
+from tacita.specification.statement import Statement
+
+COSTS = {-1: "count", -2: "unit", -3: "distance"}
+NO_RULE = Marked(())
+"""A rule that no cell meets."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a table is about: its records, None of tables that are read as such, and its response.
+
+    Tables of one subject may share cells.
+    """
+
+    records: Path | None
+    response: str | None
+
+
+@dataclass(frozen=True)
+class BatchTable:
+    """A table of a batch: its files, and what commands say of it so far.
+
+    Attributes
+    ----------
+    number
+        Its number in the batch, from 1.
+    folders
+        Where files are looked for.
+    records
+        Whether the data are microdata.
+    read
+        How totals of a table are read; None of microdata.
+    """
+
+    number: int
+    folders: tuple[Path, ...]
+    data: str
+    metadata: str
+    records: bool
+    specified: SpecifyTable
+    rule: SafetyRule
+    read: ReadTable | None = None
+    recodes: tuple[Recode, ...] = ()
+    decisions: tuple[Apriori, ...] = ()
+
+    def find(self, name: str) -> Path:
+        """Return the path of a file that the batch names for this table."""
+        return find_beside(name, *self.folders)
+
+    def read_metadata(self) -> Metadata:
+        """Return the metadata of the table's data."""
+        return parse_metadata(self.find(self.metadata), "microdata" if self.records else "table")
+
+    @property
+    def subject(self) -> Subject:
+        """What the table is about."""
+        return Subject(self.find(self.data) if self.records else None, self.specified.response)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What commands ask of the table that is not done as tau-ARGUS does it."""
+        remarks = [*translate_rule(self.rule).remarks]
+        if self.specified.cost == -3:
+            remarks.append(
+                "costs by distance count the sums that lead from the nearest sensitive cell: <DISTANCE> of "
+                "the metadata is not used"
+            )
+        if self.specified.exponent is not None:
+            how = "log(1 + cost)" if self.specified.exponent == 0 else f"cost^{self.specified.exponent:g}"
+            remarks.append(f"lambda: each cell costs {how}")
+        if self.read is not None and self.read.mode == 2:
+            remarks.append("READTABLE 2: a table that does not add up is refused, as no audit could judge it")
+        if self.read is not None and self.read.mode == 1 and self.read.keep_status is False:
+            remarks.append("READTABLE 1F: statuses of the cells that are listed are kept all the same")
+        return tuple(remarks)
+
+
+def pose_problem(tables: Sequence[BatchTable], *, with_costs: bool = True) -> Problem:
+    """Return the problem of one table of a batch, or of several linked ones together.
+
+    Linked tables are protected by the rules of all of them.
+
+    Parameters
+    ----------
+    with_costs
+        Whether what hiding a cell costs matters; else every cell costs its value.
+
+    Raises
+    ------
+    TacitaError
+        A file cannot be read, or what commands say does not fit it.
+    """
+    rules = [translate_rule(table.rule) for table in tables]
+    cost = _choose_cost(tables) if with_costs else None
+    # Decisions on single cells are made after the rules of their own table.
+    decided = len(tables) > 1 and any(table.decisions for table in tables)
+    if decided:
+        parts = {str(table.number): pose_problem([table]) for table in tables}
+        given: Problem | Table = link_problems(parts)
+    else:
+        given = _link([_read_table(table, rule) for table, rule in zip(tables, rules, strict=True)])
+    specification = Specification().replace(
+        rules={
+            "rule": None if decided else _join_rules(rules),
+            "protection": max(rule.protection for rule in rules),
+        },
+        cost={"by": None if decided else cost},
+    )
+    problem = specification.problem(given)
+    if not decided and with_costs and (exponent := tables[0].specified.exponent) is not None:
+        raised = _raise_costs(tables[0], problem.cost, float(exponent))
+        problem = specification.replace(cost={"by": None}).problem(replace(Statement.of(given), cost=raised))
+    for decisions in () if decided else tables[0].decisions:
+        problem = apply_apriori(
+            problem,
+            parse_apriori(
+                tables[0].find(decisions.file), decisions.separator, len(tables[0].specified.spanning)
+            ),
+            ignore_errors=decisions.ignore_errors == 1,
+            protection=rules[0].protection,
+        )
+    return problem
+
+
+def _link(parts: Sequence[Problem | Table]) -> Problem | Table:
+    """Return tables of a batch as one, with what their files state."""
+    if len(parts) == 1:
+        return parts[0]
+    named = {str(number): part for number, part in enumerate(parts, start=1)}
+    tables = {name: part for name, part in named.items() if isinstance(part, Table)}
+    return link(tables) if len(tables) == len(named) else link_problems(named)
+
+
+def _join_rules(rules: Sequence[TranslatedRule]) -> str | None:
+    return " | ".join(dict.fromkeys(rule.rule for rule in rules if rule.rule is not None)) or None
+
+
+def _raise_costs(table: BatchTable, cost: Floats, exponent: float) -> Floats:
+    """Return the costs of a table's cells raised to a power; for the power 0, their logarithms."""
+    if exponent == 0:
+        return np.asarray(np.log1p(cost))
+    with np.errstate(all="ignore"):
+        raised = np.where(cost > 0, np.where(cost > 0, cost, 1.0) ** exponent, 0.0)
+    if not np.isfinite(raised).all():
+        raise FormatError(
+            f"lambda {exponent:g} makes costs too large",
+            place=table.specified.place,
+            remedy="Choose one between 0 and 1.",
+        )
+    return raised
+
+
+def _choose_cost(tables: Sequence[BatchTable]) -> str | None:
+    """Return what hiding a cell costs in our words, or the name of a column; refuse different ones."""
+    asked = {(table.specified.cost, table.specified.exponent) for table in tables}
+    if len(asked) > 1:
+        raise FormatError(
+            "linked tables have different costs",
+            place=tables[-1].specified.place,
+            remedy="Give all of them the same.",
+        )
+    cost = tables[0].specified.cost
+    if isinstance(cost, int):
+        counted = tables[0].specified.response is None
+        return "value" if cost == -1 and counted else COSTS[cost]
+    if cost is None:
+        return None
+    return tables[0].read_metadata().find(cost).name
+
+
+def _read_table(table: BatchTable, rule: TranslatedRule) -> Problem | Table:
+    """Return a table of a batch without its rule: of records the table, of cells what their file states."""
+    metadata = table.read_metadata()
+    _refuse_shadow(table, metadata)
+    recodings = [
+        (recode.variable, recode.by if isinstance(recode.by, int) else parse_recoding(table.find(recode.by)))
+        for recode in table.recodes
+    ]
+    by, response = list(table.specified.spanning), table.specified.response
+    if table.records:
+        records = read_microdata(table.find(table.data), metadata)
+        for name, recoding in recodings:
+            records = records.recode(name, recoding)
+        return _tabulate(table, records, rule)
+    cost, computed = table.specified.cost, table.read is not None and table.read.mode == 1
+    return read_table_data(
+        table.find(table.data),
+        metadata,
+        ReadOptions(
+            by=by,
+            value=response,
+            columns=(metadata.find(cost).name,) if isinstance(cost, str) else (),
+            # Totals that are listed keep their largest contributions, which do not follow from the parts.
+            totals="auto" if computed else "given",
+            repair=computed,
+            name=str(table.number),
+        ),
+        recodings=recodings,
+        # Levels, bounds and costs of the file hold also where only the rule makes it a problem.
+        rule=NO_RULE if rule.rule is not None else None,
+        protection=rule.protection,
+    )
+
+
+def _tabulate(table: BatchTable, records: ArgusRecords, rule: TranslatedRule) -> Table:
+    """Return a table of a batch's records, with a column of costs if a variable gives them."""
+    by, cost = list(table.specified.spanning), table.specified.cost
+    options = {
+        "weight": bool(rule.weighted),
+        "largest": rule.largest,
+        "name": str(table.number),
+    }
+    found = records.tabulate(by, table.specified.response, **options)
+    if not isinstance(cost, str):
+        return found
+    costs = records.tabulate(by, cost, **options)
+    if not costs.structure.same_cells(found.structure):
+        raise InputError(f"the cells of '{cost}' are not those of the response", place=table.specified.place)
+    name = records.metadata.find(cost).name
+    return replace(found, columns={**found.columns, name: np.abs(costs.values)})
+
+
+def _refuse_shadow(table: BatchTable, metadata: Metadata) -> None:
+    """Refuse a shadow variable that is not the response: rules look at contributions to the response."""
+    shadow, response = table.specified.shadow, table.specified.response
+    if shadow is None:
+        return
+    same = response is not None and metadata.find(shadow).name == metadata.find(response).name
+    if not same:
+        raise FormatError(
+            f"the shadow variable '{shadow}' is not the response: rules on the contributions to another "
+            "variable are not applied",
+            place=table.specified.place,
+            remedy="Take it off the line, or make it the response.",
+        )
