@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from tacita.core.release import Mark as Mark
     from tacita.core.release import Release as Release
     from tacita.core.run import Run as Run
+    from tacita.core.tables.coarsening import coarsen as coarsen
     from tacita.core.tables.linked import link as link
     from tacita.core.tables.read_options import ReadOptions as ReadOptions
     from tacita.core.tables.table import Table as Table
@@ -171,6 +172,7 @@ _HOMES = {
         *("PPercent", "PQ", "Request", "Rule", "Threshold", "Zeros", "parse_rule"),
     ),
     "tacita.core.run": ("Run",),
+    "tacita.core.tables.coarsening": ("coarsen",),
     "tacita.core.tables.linked": ("link",),
     "tacita.core.tables.read_options": ("ReadOptions",),
     "tacita.core.tables.table": ("Table",),

@@ -83,6 +83,22 @@ class CaseFlags:
     structure: Annotated[Path | None, _make_flag("structure", metavar="FILE")] = None
     repair: Annotated[bool, _make_flag("repair", "--repair")] = False
     undeclared_sums: Annotated[UndeclaredSums, _make_flag("undeclared_sums")] = "refuse"
+    levels: Annotated[
+        list[str],
+        _make_flag(
+            "levels",
+            metavar="NAME=NUMBER",
+            text="How many levels of a classification are shown below its total; repeat.",
+        ),
+    ] = field(default_factory=list)
+    recode: Annotated[
+        list[str],
+        _make_flag(
+            "recode",
+            metavar="NAME=FILE",
+            text="What codes of a dimension become: CSV (code, new) or .grc; repeat.",
+        ),
+    ] = field(default_factory=list)
     shadow: Annotated[str | None, _make_flag("shadow", metavar="COLUMN")] = None
     decimal: Annotated[str, _make_flag("decimal")] = "."
     sheet: Annotated[str | None, _make_flag("sheet", metavar="NAME")] = None
@@ -171,9 +187,11 @@ class CaseFlags:
             self.by or None,
             trees,
             parse_pairs(self.total, "--total") or None,
-            found,
             only=parse_pairs(self.only, "--only"),
             structure=self.structure,
+            found=found,
+            levels=parse_levels(self.levels),
+            recode=parse_pairs(self.recode, "--recode"),
             decimal=None if self.decimal == "." else self.decimal,
             **{name: getattr(self, name) for name in plain},
         )
@@ -290,6 +308,15 @@ def print_first_warnings(warnings: tuple[str, ...]) -> None:
 def parse_pairs(given: Iterable[str], option: str) -> dict[str, str]:
     """Return the ``NAME=VALUE`` texts of a command-line flag as a mapping."""
     return dict(parse_pair(text, f"{option} NAME=VALUE") for text in given)
+
+
+def parse_levels(given: Iterable[str]) -> dict[str, int]:
+    """Return the ``NAME=NUMBER`` texts of the flag ``--levels`` as a mapping."""
+    found = parse_pairs(given, "--levels")
+    for name, text in found.items():
+        if not (text.isascii() and text.isdecimal()):
+            raise InputError(f"'{name}={text}' should be written as --levels NAME=NUMBER")
+    return {name: int(text) for name, text in found.items()}
 
 
 def parse_pair(text: str, usage: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacita.cli.case_options import print_table_notes
+from tacita.cli.case_options import parse_levels, parse_pairs, print_table_notes
 from tacita.cli.console import make_console, print_json, print_written
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.verb import DONE, Output
@@ -45,6 +45,16 @@ def run_tabulate_command(
         typer.Option(min=0, help="Decimals that count; each record is rounded to them before summing."),
     ] = None,
     where: Annotated[str | None, typer.Option(metavar="SQL", help="Condition on the records to use.")] = None,
+    levels: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER", help="How many levels of a classification the table has below its total."
+        ),
+    ] = None,
+    recode: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FILE", help="What codes become: CSV (code, new) or .grc; repeat."),
+    ] = None,
     decimal: Annotated[str, typer.Option(help="Decimal sign in CSV files.")] = ".",
     sheet: Annotated[
         str | None,
@@ -56,6 +66,7 @@ def run_tabulate_command(
     ] = None,
 ) -> int:
     """Tabulate records: totals over all classifications, respondents counted, largest contributions kept."""
+    from tacita.formats.recodings import read_recodings
     from tacita.formats.records import tabulate_file
     from tacita.specification.specification import find_project
     from tacita.storage.internal import refuse_published
@@ -82,6 +93,8 @@ def run_tabulate_command(
                 largest=largest,
                 decimals=decimals,
                 where=where,
+                levels=parse_levels(levels or ()),
+                recode=read_recodings(parse_pairs(recode or (), "--recode")),
                 decimal=decimal,
                 run=run,
             ),

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from tacita.attackers.insiders import AttackerLike
 from tacita.core.errors import InputError, RecordsError, did_you_mean
+from tacita.core.tables.coarsening import coarsen
 from tacita.core.tables.columns import Columns, Spec, is_text, table_from_columns
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
@@ -21,6 +22,7 @@ from tacita.formats.columns import read_columns
 from tacita.formats.crosstab import unpivot_crosstab
 from tacita.formats.hierarchy import read_hierarchy
 from tacita.formats.marks import Marks, build_costs, build_outsider, build_problem
+from tacita.formats.recodings import read_recodings
 from tacita.formats.roles import NUMERIC, Roles, find_roles
 from tacita.formats.sdmx.header import find_version
 from tacita.formats.sdmx.table import choose_rows, read_sdmx
@@ -112,7 +114,8 @@ def build_case(
         name=read.name or Path(path).stem,
     )
     try:
-        return build_table_problem(table_from_columns(source, found), roles, rule, lower, specified)
+        table = coarsen(table_from_columns(source, found), read.levels, read_recodings(read.recode))
+        return build_table_problem(table, roles, rule, lower, specified)
     except InputError as error:
         raise error.with_place(path) from None
 

@@ -25,6 +25,7 @@ from tacita.formats.columns import has_columns
 from tacita.formats.hierarchy import read_hierarchy
 from tacita.formats.insiders import read_insiders
 from tacita.formats.linked import link_problems
+from tacita.formats.recodings import read_recodings
 from tacita.formats.table_file import read_table_file
 from tacita.problem.problem import Problem
 from tacita.publication.earlier import read_earlier
@@ -241,6 +242,7 @@ def _read_source(
 ) -> Problem | Table:
     """Return the table of one specified source; with ``stating`` or a rule, what its file states too."""
     by = _build_dimensions(source.by, trees)
+    recode = read_recodings({name: specification.folder / str(file) for name, file in source.recode.items()})
     if source.microdata is not None:
         from tacita.formats.records import tabulate_file
 
@@ -258,6 +260,8 @@ def _read_source(
             largest=source.largest if isinstance(source.largest, int) else 2,
             decimals=source.decimals,
             where=source.where,
+            levels=source.levels,
+            recode=recode,
             counts=source.counts,
             name=name or source.name or "table",
             decimal=source.decimal or ".",
@@ -276,6 +280,7 @@ def _read_source(
             hierarchies=_find_trees(specification, source, trees),
             found=(*source.found, *found),
             structure=None if source.structure is None else specification.folder / source.structure,
+            recode=recode,
             name=name or source.name,
         ),
         # Bounds and costs of the file hold also where only the specified rule makes it a problem.

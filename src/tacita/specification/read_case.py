@@ -24,6 +24,8 @@ class CaseKeywords(FileSpecification, total=False):
     by: Any
     hierarchies: Mapping[str, Any]
     total: Mapping[str, str] | str | None
+    levels: Mapping[str, int]
+    recode: Mapping[str, Any]
     found: Sequence[str]
     value: str | None
     count: str | None

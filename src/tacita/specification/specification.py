@@ -136,6 +136,8 @@ class Specification(Section):
         given = {**given, **({"hierarchies": trees} if trees else {})}
         if read.structure is not None:
             given["structure"] = self.name(Path(read.structure))
+        if read.recode:
+            given["recode"] = {name: self.name(Path(file)) for name, file in read.recode.items()}
         return replace(self, table=replace(self.table, **given), hierarchies=hierarchies)
 
     def name(self, path: Path) -> str:
@@ -156,6 +158,7 @@ class Specification(Section):
                 file=whole(given.file),
                 microdata=whole(given.microdata),
                 structure=whole(given.structure),
+                recode={name: str(whole(file)) for name, file in given.recode.items()},
             )
 
         def tree(given: str | Classification) -> str | Classification:
@@ -203,6 +206,7 @@ class Specification(Section):
     def _named(self) -> Iterator[str]:
         yield from (source.path for source in self.sources if not is_address(source.path))
         yield from (source.structure for source in self.sources if source.structure is not None)
+        yield from (file for source in self.sources for file in source.recode.values())
         for tree in self.hierarchies.values():
             file = tree if isinstance(tree, str) else tree.file
             yield from () if file is None else (file,)

@@ -5,7 +5,7 @@ classifications.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from tacita.core.errors import HierarchyError, InputError, did_you_mean
 from tacita.core.exact import Cells, Units
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.hierarchy.links import to_code_texts
+from tacita.core.hierarchy.recoding import Detail
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.rollup import Step, find_runs
 from tacita.core.tables.structure import make_keys
@@ -37,6 +38,24 @@ class Cube:
     dimensions: tuple[Dimension, ...]
     raw: tuple[tuple[Any, Codes], ...]
     records: int
+
+    def count(self, records: Records) -> int:
+        """Return the number of records in the microdata all whose codes are in the table."""
+        import pyarrow as pa
+
+        joins = ""
+        for d, (dimension, (raw, _)) in enumerate(zip(self.dimensions, self.raw, strict=True)):
+            records.connection.register(f"shown{d}", pa.table({"_raw": raw}))
+            joins += f" SEMI JOIN shown{d} ON shown{d}._raw = records.{quote_name(dimension.name)}"
+        found = int(records.fetch_row(f"SELECT {records.count_sql()} FROM records{joins}")[0])
+        if not found:
+            raise InputError(
+                "the recoding leaves out all records",
+                place=records.place,
+                remedy="Keep a code.",
+                options=["recode"],
+            )
+        return found
 
     def codes(self, keys: Cells) -> Codes:
         """Return the codes, per dimension, of tabulated cells given by their keys."""
@@ -67,7 +86,7 @@ class ListedRecords:
     own: Units
 
 
-def read_cube(records: Records, by: Mapping[str, Trees]) -> Cube:
+def read_cube(records: Records, by: Mapping[str, Trees], detail: Detail) -> Cube:
     """Return the dimensions of the table, from the codes that occur in the microdata."""
     encoded = []
     total = 0
@@ -77,15 +96,16 @@ def read_cube(records: Records, by: Mapping[str, Trees]) -> Cube:
         )
         count = to_integers(answer, "count")
         _refuse_empty(records, answer)
-        encoded.append(_encode(records, name, trees, answer.column("code"), count))
+        encoded.append(_encode(records, name, trees, detail, answer.column("code"), count))
         total = int(count.sum())
     # Refuses cubes whose cells cannot be numbered, before any of them is.
     make_keys([e.dimension for e in encoded], np.zeros((0, len(encoded)), dtype=np.int32))
-    return Cube(tuple(e.dimension for e in encoded), tuple((e.raw, e.position) for e in encoded), total)
+    cube = Cube(tuple(e.dimension for e in encoded), tuple((e.raw, e.position) for e in encoded), total)
+    return replace(cube, records=cube.count(records)) if any(e.lacks for e in encoded) else cube
 
 
 def read_leaves(
-    records: Records, by: Mapping[str, Trees], numbers: Numbers, largest: int
+    records: Records, by: Mapping[str, Trees], detail: Detail, numbers: Numbers, largest: int
 ) -> tuple[Cube, Leaves, ListedRecords]:
     """Return dimensions, leaf cells and their largest records, where each record is its own contributor."""
     columns = ", ".join(quote_name(column) for column in by)
@@ -101,8 +121,15 @@ def read_leaves(
     )
     _refuse_empty(records, answer)
     count = to_integers(answer, "_count")
-    encoded = [_encode(records, name, trees, answer.column(name), count) for name, trees in by.items()]
+    encoded = [
+        _encode(records, name, trees, detail, answer.column(name), count) for name, trees in by.items()
+    ]
     dimensions = tuple(e.dimension for e in encoded)
+    if any(e.lacks for e in encoded):
+        stays = np.logical_and.reduce([e.rows >= 0 for e in encoded])
+        answer, count = answer.filter(stays), count[stays]
+        encoded = [replace(e, rows=e.rows[stays]) for e in encoded]
+        _refuse_empty(records, answer)
     keys = make_keys(dimensions, np.column_stack([e.rows for e in encoded]))
     # In order, so that of equal records the same are listed first, whatever the order of the answer.
     order = np.argsort(keys, kind="stable")
@@ -176,15 +203,19 @@ def _unpack(column: Any, largest: int, keys: Cells) -> tuple[Largest, ListedReco
 
 @dataclass(frozen=True, eq=False)
 class _Encoded:
-    """A dimension, the position of each row's code, and the raw codes with their positions."""
+    """A dimension, the position of each row's code, and the raw codes with their positions.
+
+    ``lacks``: some rows have a code that is left out, and position -1; it is not among the raw codes.
+    """
 
     dimension: Dimension
     rows: Codes
     raw: Any
     position: Codes
+    lacks: bool
 
 
-def _encode(records: Records, name: str, trees: Trees, column: Any, count: Units) -> _Encoded:
+def _encode(records: Records, name: str, trees: Trees, detail: Detail, column: Any, count: Units) -> _Encoded:
     import pyarrow as pa
 
     written = column.combine_chunks()
@@ -212,8 +243,18 @@ def _encode(records: Records, name: str, trees: Trees, column: Any, count: Units
     dimension.check()
     per_text = np.bincount(row, weights=count, minlength=len(texts)).astype(np.int64)
     _refuse_foreign(records, dimension, encoded.dictionary, texts, per_text)
-    position = dimension.representative[[dimension.position[text] for text in texts]]
-    return _Encoded(dimension, position[row], encoded.dictionary, position)
+    recoded = detail.find(name, dimension.trees, known=trees is not None)
+    if recoded is None:
+        position = dimension.representative[[dimension.position[text] for text in texts]]
+        return _Encoded(dimension, position[row], encoded.dictionary, position, lacks=False)
+    dimension = Dimension(name, (recoded.tree,))
+    new = [recoded.codes.get(text, text) for text in texts]
+    places = [-1 if code is None else dimension.representative[dimension.position[code]] for code in new]
+    position = np.array(places, dtype=np.int32)
+    kept = position >= 0
+    return _Encoded(
+        dimension, position[row], encoded.dictionary.filter(pa.array(kept)), position[kept], not kept.all()
+    )
 
 
 def _trees(name: str, trees: Trees, texts: Sequence[str]) -> tuple[Hierarchy, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from tacita.core.errors import InputError, StoppedError, issue_warnings
 from tacita.core.exact import Cells
 from tacita.core.heartbeat import with_heartbeat
+from tacita.core.hierarchy.recoding import Detail, RecodingLike
 from tacita.core.run import Run
 from tacita.core.tables.build import build_from_cells
 from tacita.core.tables.contributions import Beyond, Contributions, Shadow
@@ -46,6 +47,8 @@ def tabulate(
     largest: int = 2,
     decimals: int | None = None,
     where: str | None = None,
+    levels: Mapping[str, int] | None = None,
+    recode: Mapping[str, RecodingLike] | None = None,
     counts: bool | None = None,
     name: str = "table",
     decimal: str = ".",
@@ -96,6 +99,12 @@ def tabulate(
         those of the weights; more than six must be requested.
     where
         Condition in SQL on the records to use; in that of the database where they are in one.
+    levels
+        Per dimension how many levels of its hierarchy the table has below the total; finer codes of records
+        count for the codes above them.
+    recode
+        Per dimension what codes become, as ``{"C10": "C1x", "C11": "C1x"}``; an empty text leaves the records
+        of a code out. See :mod:`tacita.core.hierarchy.recoding`.
     counts
         Whether everyone knows that cells are integers. Default: if no ``value`` is given (and no
         decimals).
@@ -134,6 +143,8 @@ def tabulate(
             remedy=f"choose between 1 and {MOST_LARGEST}",
             options=["largest"],
         )
+    detail = Detail(levels or {}, recode or {})
+    detail.refuse_unknown(list(dimensions))
     flags = read_flags(request, consent)
     numbered = respondent is None and bool(flags.columns)
     people = [column for column in (respondent, holding) if column is not None] + flags.columns
@@ -141,7 +152,7 @@ def tabulate(
     with _open_source(source, list(dimensions), people, figures, where, decimal, numbered) as records:
         if numbered:
             respondent = RECORD_NUMBER
-        plan = _Plan(dimensions, respondent, holding, weight, people, flags, largest)
+        plan = _Plan(dimensions, detail, respondent, holding, weight, people, flags, largest)
         found = _tabulate_value(records, plan, value, decimals, run)
         beside = None if shadow is None else _tabulate_value(records, plan, shadow, None, run)
     if beside is not None and not np.array_equal(beside.rollup.keys, found.rollup.keys):
@@ -188,6 +199,7 @@ class _Plan:
     """What is tabulated of each value of the microdata: by which codes, whose contributions, and how many."""
 
     dimensions: Mapping[str, Trees]
+    detail: Detail
     respondent: str | None
     holding: str | None
     weight: str | None
@@ -226,14 +238,14 @@ def _tabulate_value(
         alone = 0 if respondent else plan.largest
         records, numbers = records.group(numbers, list(dimensions), plan.people, alone, once=bool(counted))
     if respondent:
-        cube = read_cube(records, dimensions)
+        cube = read_cube(records, dimensions, plan.detail)
         owners = group_owners(records, cube, numbers, respondent, plan.largest, counted)
         leaves = owners.leaves
         rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
         _report(run, f"merging records by {respondent}")
         of_respondents = roll_up_owners(records, cube, rollup, owners, plan.flags)
     else:
-        cube, leaves, listed = read_leaves(records, dimensions, numbers, plan.largest)
+        cube, leaves, listed = read_leaves(records, dimensions, plan.detail, numbers, plan.largest)
         rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
         of_respondents = _count_records(cube, rollup, leaves, listed)
     of_holdings = None

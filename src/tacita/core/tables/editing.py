@@ -305,6 +305,16 @@ def _list_free_cells(table: Table) -> tuple[Codes, Units]:
     """
     structure = table.structure
     _refuse_contributors(table)
+    refuse_open_totals(table)
+    free = ~structure.is_total
+    finest = [_find_finest_codes(dimension) for dimension in structure.dimensions]
+    codes = np.column_stack([fine[structure.codes[free, k]] for k, fine in enumerate(finest)])
+    return codes.astype(np.int32), table.units[free]
+
+
+def refuse_open_totals(table: Table) -> None:
+    """Refuse a table that cells which are no totals do not determine: linked, or without some total."""
+    structure = table.structure
     if not structure.dimensions:
         raise InputError("the table comes without dimensions (a JJ file): its cells are all there are")
     if len(structure.parts) > 1:
@@ -312,8 +322,7 @@ def _list_free_cells(table: Table) -> tuple[Codes, Units]:
         raise InputError(
             f"the tables {names} are linked", remedy="change cells and codes in each, then link them again"
         )
-    free = ~structure.is_total
-    rolled = roll_up(structure.dimensions, structure.codes[free])
+    rolled = roll_up(structure.dimensions, structure.codes[~structure.is_total])
     at = structure.locate(rolled.codes)
     if (unlisted := np.flatnonzero(at < 0)).size:
         total = name_row(structure.dimensions, rolled.codes[unlisted[0]])
@@ -322,9 +331,6 @@ def _list_free_cells(table: Table) -> tuple[Codes, Units]:
             "would bring along",
             remedy="list all of them, or have all totals computed",
         )
-    finest = [_find_finest_codes(dimension) for dimension in structure.dimensions]
-    codes = np.column_stack([fine[structure.codes[free, k]] for k, fine in enumerate(finest)])
-    return codes.astype(np.int32), table.units[free]
 
 
 def _refuse_new_parts(dimensions: tuple[Dimension, ...], free: Codes, new: Codes) -> None:

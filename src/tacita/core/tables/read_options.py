@@ -33,6 +33,11 @@ class ReadOptions:
         Other dimensions stay as they are.
     total
         Codes of totals by dimension; or one code, for every dimension that has it.
+    levels
+        Per dimension how many levels of its classification are shown below the total.
+    recode
+        Per dimension what codes become, as a mapping or the path of a file: see
+        :mod:`tacita.core.hierarchy.recoding` and :mod:`tacita.formats.recodings`.
     found
         Dimensions whose classification is the one that sums among their codes make.
     value
@@ -83,6 +88,12 @@ class ReadOptions:
     )
     total: Mapping[str, str] | str | None = field(
         default=None, metadata=_help("Code of the total of a dimension.")
+    )
+    levels: Mapping[str, int] = field(
+        default_factory=dict, metadata=_help("Levels of a dimension that are shown below its total.")
+    )
+    recode: Mapping[str, Any] = field(
+        default_factory=dict, metadata=_help("What codes of a dimension become.")
     )
     found: Sequence[str] = field(
         default=(), metadata=_help("Dimensions whose classification is found in the numbers.")
