@@ -53,6 +53,51 @@ Status
  <STATUS>
 """
 
+RECORDS = '<OPENMICRODATA> "records.asc"\n<OPENMETADATA> "records.rda"\n'
+TABLE = '<OPENTABLEDATA> "table.tab"\n<OPENMETADATA> "table.rda"\n'
+EVERY_COMMAND = f"""\
+<SILENT>
+<SOLVER> CPLEX, "licence"
+<VERSIONINFO> "out/version.txt"
+<LOGBOOK> "out/log.txt"
+{RECORDS}\
+<SPECIFYTABLE> "Region""Size"|"Turnover"|"Turnover"|"Wages"|0.5
+<SAFETYRULE> P(10)|P(20,60,1)|NK(2,90)|FREQ(3,30)|ZERO(10)|WGT(0)|MIS(1)|MAN(20)
+<SPECIFYTABLE> "Size""Region"|<freq>|| -2
+<SAFETYRULE> FREQ(4,30)
+<READMICRODATA>
+<RECODE> 1, "Region", 1
+<RECODE> 2, "Region", "regions.grc"
+<APRIORI> "decisions.hst", 1, ";", 0, 1
+<SUPPRESS> GH(1,75,1,0)
+<WRITETABLE> (1, 1, , "out/gh.csv")
+<SUPPRESS> MOD(1,5,1,1,1,20000,1,2)
+<WRITETABLE> (1, 2, AS-, "out/mod.csv")
+<SUPPRESS> NET(1)
+<SUPPRESS> OPT(1,5)
+<WRITETABLE> (1, 3, QU+AR+, "out/opt.csv")
+<WRITETABLE> (1, 3, AS+, "out/opt-status.csv")
+<WRITETABLE> (1, 4, HL+, "out/opt-sbs.csv")
+<WRITETABLE> (1, 5, SO+, "out/opt.tab")
+<WRITETABLE> (1, 6, , "out/opt.jj")
+<SUPPRESS> RND(2,5,0,1,0,2,1)
+<WRITETABLE> (2, 3, , "out/rounded.csv")
+<SUPPRESS> CKM(2) "ptable.csv"
+<WRITETABLE> (2, 7, , "out/key.csv")
+<ANCO>
+<COVER>
+<JJ> 1
+<CLEAR>
+{TABLE}\
+<SPECIFYTABLE> "Region""Size"|"Turnover"
+<SAFETYRULE>
+<READTABLE> 0
+<SUPPRESS> CTA(1)
+<WRITETABLE> (1, 1, , "out/adjusted.csv")
+<GOINTERACTIVE>
+"""
+"""Every command of the grammar."""
+
 
 def write_files(folder: Path, seed: int = 1) -> Path:
     """Write records, a table, metadata, a hierarchy, a recoding and decisions to a folder."""

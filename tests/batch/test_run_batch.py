@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from argus_files import write_files
+from argus_files import EVERY_COMMAND, RECORDS, TABLE, write_files
 
 import tacita as tc
 from tacita.batch.results import BatchResult
@@ -19,8 +19,6 @@ from tacita.formats.argus.batch_file import read_batch
 from tacita.methods.suppression.suppression import Suppression
 from tacita.problem.problem import Problem
 
-RECORDS = '<OPENMICRODATA> "records.asc"\n<OPENMETADATA> "records.rda"\n'
-TABLE = '<OPENTABLEDATA> "table.tab"\n<OPENMETADATA> "table.rda"\n'
 TWO = (
     RECORDS
     + '<SPECIFYTABLE> "Region""Size"|"Turnover"\n<SAFETYRULE> NK(1,60)|FREQ(3,30)\n'
@@ -52,49 +50,6 @@ def pose(folder: Path, specified: str, rule: str, *more: str) -> Problem:
 def read(path: Path) -> list[list[str]]:
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.reader(file))
-
-
-EVERY_COMMAND = f"""\
-<SILENT>
-<SOLVER> CPLEX, "licence"
-<VERSIONINFO> "out/version.txt"
-<LOGBOOK> "out/log.txt"
-{RECORDS}\
-<SPECIFYTABLE> "Region""Size"|"Turnover"|"Turnover"|"Wages"|0.5
-<SAFETYRULE> P(10)|P(20,60,1)|NK(2,90)|FREQ(3,30)|ZERO(10)|WGT(0)|MIS(1)|MAN(20)
-<SPECIFYTABLE> "Size""Region"|<freq>|| -2
-<SAFETYRULE> FREQ(4,30)
-<READMICRODATA>
-<RECODE> 1, "Region", 1
-<RECODE> 2, "Region", "regions.grc"
-<APRIORI> "decisions.hst", 1, ";", 0, 1
-<SUPPRESS> GH(1,75,1,0)
-<WRITETABLE> (1, 1, , "out/gh.csv")
-<SUPPRESS> MOD(1,5,1,1,1,20000,1,2)
-<WRITETABLE> (1, 2, AS-, "out/mod.csv")
-<SUPPRESS> NET(1)
-<SUPPRESS> OPT(1,5)
-<WRITETABLE> (1, 3, QU+AR+, "out/opt.csv")
-<WRITETABLE> (1, 3, AS+, "out/opt-status.csv")
-<WRITETABLE> (1, 4, HL+, "out/opt-sbs.csv")
-<WRITETABLE> (1, 5, SO+, "out/opt.tab")
-<WRITETABLE> (1, 6, , "out/opt.jj")
-<SUPPRESS> RND(2,5,0,1,0,2,1)
-<WRITETABLE> (2, 3, , "out/rounded.csv")
-<SUPPRESS> CKM(2) "ptable.csv"
-<WRITETABLE> (2, 7, , "out/key.csv")
-<ANCO>
-<COVER>
-<JJ> 1
-<CLEAR>
-{TABLE}\
-<SPECIFYTABLE> "Region""Size"|"Turnover"
-<SAFETYRULE>
-<READTABLE> 0
-<SUPPRESS> CTA(1)
-<WRITETABLE> (1, 1, , "out/adjusted.csv")
-<GOINTERACTIVE>
-"""
 
 
 def test_a_batch_with_every_command_runs_or_says_what_it_does_not(folder: Path) -> None:

@@ -29,15 +29,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from argus_files import EVERY_COMMAND
+from argus_files import write_files as write_argus_files
 from changes import Change, change_archive, change_parquet, change_text
 
 import tacita as tc
 from tacita.app.work.opening import open_case_of_files, open_case_of_text
 from tacita.app.work.records import find_records_among
 from tacita.auditing.certificate import certify, dump
+from tacita.batch.files import find_output
+from tacita.batch.run_batch import run_batch
 from tacita.cli import main as tacita_command
 from tacita.core.errors import TacitaError
 from tacita.examples import example
+from tacita.formats.argus.batch import Logbook, VersionInfo, WriteTable
+from tacita.formats.argus.batch_file import read_batch
 from tacita.formats.hierarchy import read_hierarchy, write_hierarchy
 from tacita.formats.jj import write_jj
 from tacita.formats.nchs import write_nchs
@@ -147,6 +155,8 @@ def seeds(folder: Path) -> list[Format]:
     case = home("release-sdmx")
     write_table(table, case / "case.csv", problem)
     tc.write_release(release, case / "release.csv", audit=audit, format="sdmx")
+    batch = write_argus_files(home("batch"))
+    (batch / "batch.arb").write_text(EVERY_COMMAND)
     proof = home("certificate")
     write_table(table, proof / "case.csv", problem)
     tc.write_release(release, proof / "release.csv", audit=audit)
@@ -179,6 +189,7 @@ def seeds(folder: Path) -> list[Format]:
 
     released = (read_own_release, audited)
     return [
+        Format("batch", "batch.arb", change_text, (read_batch, carry_out_batch)),
         Format("csv", "table.csv", change_text, (read_case, assess, by_app, pasted)),
         Format(
             "crosstab",
@@ -229,6 +240,17 @@ def seeds(folder: Path) -> list[Format]:
             (command("verify", "{folder}/case.csv", "{folder}/release.csv", "{file}"),),
         ),
     ]
+
+
+def carry_out_batch(path: Path) -> None:
+    """Carry out a batch in a copy of its folder, unless it would write elsewhere."""
+    with tempfile.TemporaryDirectory() as name:
+        away = Path(name, "batch")
+        shutil.copytree(path.parent, away)
+        batch = read_batch(away / path.name)
+        files = [c.file for c in batch.commands if isinstance(c, WriteTable | Logbook | VersionInfo)]
+        if all(find_output(batch, file).resolve().is_relative_to(away.resolve()) for file in files):
+            run_batch(away / path.name, time_limit=5.0)
 
 
 def pa_csv(records: Any, path: Path) -> None:

@@ -147,6 +147,22 @@ def test_a_release_as_jj_reads_back_with_its_pattern(audit: tc.Audit, tmp_path: 
     assert np.array_equal(back.levels.upper, problem.levels.upper)
 
 
+def test_internal_kinds_come_with_results_and_go_with_them(audit: tc.Audit, tmp_path: Path) -> None:
+    formats = ("csv", "sbs", "intermediate", "jj")
+    written = tc.write_results(audit, tmp_path, formats)
+    names = {"release-sbs.csv", "release.tab", "release.jj", "release.frq"}
+    assert names <= {path.name for path in written.paths if path.parent.name == "internal"}
+    assert [path.name for path in (tmp_path / "publication").iterdir()] == ["release.csv"]
+    again = tc.write_results(audit, tmp_path, ["csv"])
+    assert any("release.jj" in note for note in again.notes)
+    assert not names & {path.name for path in (tmp_path / "internal").iterdir()}
+    table = tc.Table.from_array([[3, 9], [7, 4]])
+    problem = tc.Problem(table, "threshold(3)")
+    rounded = tc.audit(problem, tc.Rounding(base=5).protect(problem))
+    notes = tc.write_results(rounded, tmp_path / "rounded", formats).notes
+    assert sum("is not written" in note for note in notes) == 3
+
+
 def test_rounded_releases_have_no_status(audit: tc.Audit, tmp_path: Path) -> None:
     table = tc.Table.from_array([[3, 9], [7, 4]])
     problem = tc.Problem(table, "threshold(3)")

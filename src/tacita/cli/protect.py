@@ -113,7 +113,8 @@ def run_protect_command(
             "--format",
             metavar="NAME,...",
             help="Formats of the release: csv, crosstab (CSV as the table is printed), sdmx (SDMX-CSV), "
-            "xlsx, html, parquet, txt, tsv. Default: csv, or that of FILE.",
+            "xlsx, html, parquet, txt, tsv; internal, as tau-ARGUS has them: sbs, intermediate, jj. Default: "
+            "csv, or that of FILE.",
         ),
     ] = None,
     mark: Annotated[

@@ -24,6 +24,10 @@ RECORD = "release.csv"
 """The release as certificates know it."""
 WORKBOOK = "release-internal.xlsx"
 VERDICT = (CERTIFICATE, "audit.json")
+INTERNAL_FORMATS = {"sbs": "release-sbs.csv", "intermediate": "release.tab", "jj": "release.jj"}
+"""Formats of tau-ARGUS that hold true values, with the names of their files."""
+FREQUENCIES = "release.frq"
+"""What lies beside a JJ file."""
 PUBLISHED_FILES = "published-files.txt"
 """Names of the files that were published beside a folder of internal files, one per line."""
 NO_RELEASES = frozenset([
@@ -78,11 +82,13 @@ class Destination:
         InputError
             There is no such format.
         """
-        if strange := [each for each in formats if each not in FORMATS]:
+        known = (*FORMATS, *INTERNAL_FORMATS)
+        if strange := [each for each in formats if each not in known]:
             raise InputError(
                 f"no format of a release is called '{strange[0]}'",
-                remedy=f"choose among {', '.join(FORMATS)}",
+                remedy=f"choose among {', '.join(known)}",
             )
+        formats = [each for each in formats if each not in INTERNAL_FORMATS]
         if self.file is None:
             return {each: f"{self.stem}{ENDINGS[each]}" for each in formats or ("csv",)}
         own = Path(self.file).suffix.lower()[1:]
@@ -96,7 +102,7 @@ class Destination:
         Published ones beside a named file are those of these formats, and those that the run before has
         noted.
         """
-        internal = [*VERDICT, WORKBOOK]
+        internal = [*VERDICT, WORKBOOK, *INTERNAL_FORMATS.values(), FREQUENCIES]
         if self.file is None:
             names = [f"{self.stem}{ENDINGS[each]}" for each in FORMATS]
         else:

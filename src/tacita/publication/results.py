@@ -5,6 +5,7 @@ files in a folder beside that; see :mod:`tacita.publication.destination`.
 |---|---|---|
 | ``publication/release.csv`` and other formats | publication | if the release is safe, or a reason is given |
 | ``internal/release-internal.xlsx`` | internal use | with ``release.xlsx``: tells primary cells apart |
+| ``internal/release-sbs.csv``, ``release.tab``, ``release.jj`` | internal use | if they are wanted |
 | ``internal/audit.json`` | internal use | always |
 | ``internal/certificate.json`` | internal use | if the release is safe |
 | ``internal/earlier-release.csv`` | internal use | if another release of the same table was there |
@@ -36,6 +37,7 @@ from tacita.formats.presentation import USUAL_MARK, Presentation
 from tacita.formats.sdmx.release_write import TELLS_PRIMARY, SdmxOptions, note_sdmx
 from tacita.publication.destination import (
     CERTIFICATE,
+    INTERNAL_FORMATS,
     PUBLISHED_FILES,
     RECORD,
     VERDICT,
@@ -92,7 +94,8 @@ def write_results(
         A folder, or a file by its ending; see :mod:`tacita.publication.destination`.
     formats
         ``csv``, ``crosstab``, ``sdmx``, ``parquet``, ``xlsx``, ``txt``, ``tsv``, ``html``; by default that of
-        the named file, or ``csv``.
+        the named file, or ``csv``. ``sbs``, ``intermediate`` and ``jj``, those of tau-ARGUS with true values,
+        are internal.
     reason
         Why a release that is not proven safe is written all the same, in a few words, which its files then
         carry. Without it nothing is written for publication. A safe release needs none, and carries none.
@@ -136,10 +139,11 @@ def write_results(
             write_release(audit.release, internal / RECORD, audit=audit, unaudited=unaudited)
             write_text(internal / PUBLISHED_FILES, "".join(f"{name}\n" for name in chosen.values()))
         write_verdict_files(audit, internal)
+        left_out = _write_internal_formats(audit, formats, internal) if chosen else ()
         for path in with_them:
             shutil.move(path, internal / path.name)
         warnings = _keep_replaced(audit, place, internal, published=bool(chosen))
-        notes = (*files.notes, *remove_earlier_drafts(place))
+        notes = (*files.notes, *remove_earlier_drafts(place), *left_out)
         gone = place.find_earlier()
         placed = files.move_into_place(gone, whole=PUBLICATION if place.file is None else None)
     inside = place.home / place.internal
@@ -232,6 +236,22 @@ def _choose_name(folder: Path) -> str:
     while (folder / (name := f"{REPLACED}{'' if number == 1 else f'-{number}'}.csv")).exists():
         number += 1
     return name
+
+
+def _write_internal_formats(audit: Audit, formats: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """Write the internal formats of a release that are wanted; return notes on those that it has not."""
+    from tacita.formats.argus.internal_outputs import write_internal_output
+
+    notes = []
+    for kind in dict.fromkeys(each for each in formats if each in INTERNAL_FORMATS):
+        if kind != "jj" and len(audit.release.structure.parts) > 1:
+            notes.append(f"{kind} is not written: it holds one table, and these are linked")
+            continue
+        try:
+            write_internal_output(audit.problem, audit.release, folder / INTERNAL_FORMATS[kind], kind)  # type: ignore[arg-type]
+        except InputError as error:
+            notes.append(f"{kind} is not written: {error}")
+    return tuple(notes)
 
 
 def write_verdict_files(audit: Audit, folder: Path, before: str = "") -> None:

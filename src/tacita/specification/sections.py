@@ -15,7 +15,7 @@ from tacita.core.outcome import read_gap
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.presentation import USUAL_MARK, check_mark
 from tacita.formats.sdmx.release_write import SdmxOptions
-from tacita.publication.destination import find_destination
+from tacita.publication.destination import INTERNAL_FORMATS, find_destination
 from tacita.publication.release_write import FORMATS
 from tacita.publication.rounded_by_others import RoundingMode
 from tacita.rules.protection import USUAL_PERCENT
@@ -374,7 +374,7 @@ class Output(Section):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in self.formats:
-            _refuse_other(name, FORMATS, "formats")
+            _refuse_other(name, (*FORMATS, *INTERNAL_FORMATS), "formats")
         if self.folder is not None and self.file is not None:
             raise SpecificationError("give either folder or file")
         if self.file is not None and find_destination(Path(self.file)).file is None:
