@@ -24,7 +24,7 @@ from tacita.report.run_page import build_run_page
 from tacita.storage.atomic import write_text
 
 LOG = Path("run.jsonl")
-STOPPED = JobResult(Verdict.SKIPPED, error="not begun, as the run was stopped")
+STOPPED = JobResult(Verdict.SKIPPED, error="the run was stopped")
 
 
 def run_run_command(

@@ -1,7 +1,8 @@
 """Files that are there as a whole or not at all.
 
 What is written goes to a draft (see :mod:`tacita.storage`), from which it takes the place of the
-old file in one step when it is complete. An interrupted run leaves the old file as it was. What is not
+old file in one step when it is complete. An interrupted run leaves the old file as it was. Files inside a
+draft are written as they are, since it takes its place as a whole. What is not
 ``public`` is internal, and refused where things are published; see :mod:`tacita.storage.internal`.
 """
 
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tacita.core.errors import InputError, describe_write_failure
-from tacita.storage.drafts import make_draft
+from tacita.storage.drafts import is_draft, make_draft
 from tacita.storage.internal import find_draft_home, refuse_published
 from tacita.storage.recovery import recover
 
@@ -47,6 +48,12 @@ def replace_file(path: str | os.PathLike[str], *, public: bool = False) -> Itera
         raise InputError(
             f"the folder {target.parent} does not exist", remedy="make it first, or write elsewhere"
         )
+    if any(map(is_draft, target.absolute().parts)):
+        # A draft is there as a whole or not at all already.
+        with _describe_failures(target):
+            yield target
+            _sync(target)
+        return
     home = find_draft_home(target.parent)
     if notes := recover(home):
         # There is no result that could carry them.
@@ -55,13 +62,23 @@ def replace_file(path: str | os.PathLike[str], *, public: bool = False) -> Itera
         logging.getLogger("tacita").warning("; ".join(notes))
     with make_draft(home) as draft:
         temporary = draft / target.name
-        try:
+        with _describe_failures(target):
             yield temporary
-            with temporary.open("rb+") as written:
-                os.fsync(written.fileno())
+            _sync(temporary)
             os.replace(temporary, target)
-        except OSError as error:
-            raise describe_write_failure(target, error) from error
+
+
+@contextmanager
+def _describe_failures(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise describe_write_failure(target, error) from error
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb+") as written:
+        os.fsync(written.fileno())
 
 
 def write_text(path: str | os.PathLike[str], text: str, *, public: bool = False) -> Path:

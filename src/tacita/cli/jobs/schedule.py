@@ -86,7 +86,7 @@ class Schedule:
             names = ", ".join(
                 f"{self.plan.jobs[each].path} ({self.results[each].verdict})" for each in needed
             )
-            return JobResult(Verdict.SKIPPED, error=f"not begun, as it needs the results of {names}"), False
+            return JobResult(Verdict.SKIPPED, error=f"it needs the results of {names}"), False
         if not self.again and (done := self.log.find_done(job)) is not None:
             return done, True
         self.watcher.begin(job)
