@@ -49,6 +49,7 @@ def test_a_safe_release_in_every_format(safe: tc.Audit, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "out"
     written = write_results(safe, folder, formats)
     house = {"internal/release-internal.xlsx", "internal/audit.json", "internal/certificate.json"}
+    house.add("internal/release-internal-sdmx.csv")
     assert files(folder) == {f"publication/release{ending}" for ending in ENDINGS.values()} | house
     assert set(written.public) == {path for path in written.paths if path.parent.name == "publication"}
     assert set(written.paths) == {folder / name for name in files(folder)}

@@ -124,12 +124,14 @@ def _describe(made: Microdata, problem: Problem, found: Audit, proven: int) -> l
 
 
 def _write_report(found: Audit, path: Path, story: list[str]) -> Path:
-    from tacita.report.html import build_report_page
+    from tacita.auditing.deduce import deduce
+    from tacita.report.html import build_report_page, choose_interval_cells
     from tacita.storage.atomic import write_text
 
-    return write_text(
-        path, build_report_page(found.problem, found.release, found, "A first table, protected", story)
-    )
+    problem, release = found.problem, found.release
+    intervals = deduce(problem, release, cells=choose_interval_cells(found))
+    page = build_report_page(problem, release, found, "A first table, protected", story, intervals)
+    return write_text(path, page)
 
 
 def _print_result(found: Audit, story: list[str]) -> None:

@@ -23,6 +23,7 @@ CERTIFICATE = "certificate.json"
 RECORD = "release.csv"
 """The release as certificates know it."""
 WORKBOOK = "release-internal.xlsx"
+TRANSMISSION = "release-internal-sdmx.csv"
 VERDICT = (CERTIFICATE, "audit.json")
 INTERNAL_FORMATS = {"sbs": "release-sbs.csv", "intermediate": "release.tab", "jj": "release.jj"}
 """Formats of tau-ARGUS that hold true values, with the names of their files."""
@@ -102,7 +103,7 @@ class Destination:
         Published ones beside a named file are those of these formats, and those that the run before has
         noted.
         """
-        internal = [*VERDICT, WORKBOOK, *INTERNAL_FORMATS.values(), FREQUENCIES]
+        internal = [*VERDICT, WORKBOOK, TRANSMISSION, *INTERNAL_FORMATS.values(), FREQUENCIES]
         if self.file is None:
             names = [f"{self.stem}{ENDINGS[each]}" for each in FORMATS]
         else:

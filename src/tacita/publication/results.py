@@ -6,6 +6,7 @@ files in a folder beside that; see :mod:`tacita.publication.destination`.
 | ``publication/release.csv`` and other formats | publication | if the release is safe, or a reason is given |
 | ``internal/release-internal.xlsx`` | internal use | with ``release.xlsx``: tells primary cells apart |
 | ``internal/release-sbs.csv``, ``release.tab``, ``release.jj`` | internal use | if they are wanted |
+| ``internal/release-internal-sdmx.csv`` | internal use | with SDMX-CSV: true values with statuses |
 | ``internal/audit.json`` | internal use | always |
 | ``internal/certificate.json`` | internal use | if the release is safe |
 | ``internal/earlier-release.csv`` | internal use | if another release of the same table was there |
@@ -34,12 +35,13 @@ from tacita.core.errors import InputError, TacitaError
 from tacita.core.run import AVERAGES
 from tacita.core.windows import have_same_windows
 from tacita.formats.presentation import USUAL_MARK, Presentation
-from tacita.formats.sdmx.release_write import TELLS_PRIMARY, SdmxOptions, note_sdmx
+from tacita.formats.sdmx.release_write import TELLS_PRIMARY, SdmxOptions, note_sdmx, write_transmission
 from tacita.publication.destination import (
     CERTIFICATE,
     INTERNAL_FORMATS,
     PUBLISHED_FILES,
     RECORD,
+    TRANSMISSION,
     VERDICT,
     WORKBOOK,
     Destination,
@@ -135,6 +137,11 @@ def write_results(
             )
         if "xlsx" in chosen:
             write_excel(audit.release, internal / WORKBOOK, None, Presentation(mark, title), internal=True)
+        if "sdmx" in chosen:
+            sensitive, options = audit.problem.levels.sensitive, sdmx or SdmxOptions()
+            write_transmission(
+                audit.problem.table, sensitive, audit.release, internal / TRANSMISSION, options
+            )
         if place.file is not None and chosen:
             write_release(audit.release, internal / RECORD, audit=audit, unaudited=unaudited)
             write_text(internal / PUBLISHED_FILES, "".join(f"{name}\n" for name in chosen.values()))

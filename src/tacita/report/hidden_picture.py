@@ -58,7 +58,13 @@ def draw_hidden(release: Release) -> str:
         return "<p>Every cell shows a number.</p>"
     maps = list(islice(find_hidden_maps(release), MOST_MAPS))
     figures = (build_figure(_draw_map(own), _describe_map(own, len(release))) for own in maps)
-    return f'<div class="maps">{"".join(figures)}</div>'
+    pairs = len(release.structure.dimensions) * (len(release.structure.dimensions) - 1) // 2
+    cut = (
+        f"<p>The first {MOST_MAPS} of {pluralize(pairs, 'pair')} of dimensions.</p>"
+        if pairs > MOST_MAPS
+        else ""
+    )
+    return f'{cut}<div class="maps">{"".join(figures)}</div>'
 
 
 def find_hidden_maps(release: Release) -> Iterator[HiddenMap]:

@@ -45,7 +45,8 @@ def build_word_table(headings: Sequence[str], rows: Iterable[Sequence[str | int]
         cells = (f"<{tag}{side}>{_write(entry)}</{tag}>" for side, entry in zip(sides, entries, strict=True))
         return f"<tr>{''.join(cells)}</tr>"
 
-    head, body = line("th", headings), "".join(line("td", row) for row in listed)
+    head = line("th", headings).replace("<th", '<th scope="col"')
+    body = "".join(line("td", row) for row in listed)
     table = f'<table class="words"><thead>{head}</thead><tbody>{body}</tbody></table>'
     return f'<div class="scroll">{table}</div>'
 

@@ -16,7 +16,7 @@ import tacita as tc
 from tacita.cli import main
 from tacita.core.errors import InputError, ReleaseError
 from tacita.core.windows import have_same_windows
-from tacita.formats.sdmx.release_write import SdmxOptions, write_sdmx
+from tacita.formats.sdmx.release_write import SdmxOptions, write_sdmx, write_transmission
 
 HEADER = (
     "DATAFLOW,FREQ,REF_AREA,ACTIVITY,TIME_PERIOD,OBS_VALUE,OBS_STATUS,CONF_STATUS,UNIT_MULT,PREVIOUS,BREAK\n"
@@ -189,6 +189,35 @@ def test_tables_without_dimensions_and_wrong_dataflows_are_refused() -> None:
         write_sdmx(tc.Release.suppress(table, []), Path("out.csv"), {}, SdmxOptions(like="in.csv"))
     with pytest.raises(InputError, match="no SDMX-CSV file that has 'NOTE'"):
         write_sdmx(tc.Release.suppress(table, []), Path("out.csv"), {}, SdmxOptions(attributes=("NOTE",)))
+
+
+@given(st.lists(st.booleans(), min_size=9, max_size=9), st.lists(st.booleans(), min_size=9, max_size=9))
+@examples(30)
+def test_what_is_sent_to_receivers_is_the_same_table_with_its_statuses(
+    sensitive: list[bool], hidden: list[bool]
+) -> None:
+    table = tc.read_case("in.csv", counts=False).table
+    marked, release = np.array(sensitive), tc.Release.suppress(table, np.array(hidden))
+    write_transmission(table, marked, release, Path("sent.csv"), SdmxOptions(like="in.csv"))
+    rows = listed("sent.csv")
+    assert [row["CONF_STATUS"] for row in rows] == [
+        "C" if own else "D" if other else "F" for own, other in zip(sensitive, hidden, strict=True)
+    ]
+    assert [row["PREVIOUS"] for row in rows] == [row["PREVIOUS"] for row in listed("in.csv")]
+    again = tc.read_case("sent.csv", counts=False)
+    found = again.table if isinstance(again, tc.Problem) else again
+    assert found.structure.same_cells(table.structure)
+    assert found.units.tolist() == table.units.tolist()
+    assert (again.sensitive.tolist() if isinstance(again, tc.Problem) else []) == np.flatnonzero(
+        marked
+    ).tolist()
+
+
+def test_the_file_for_receivers_is_internal() -> None:
+    assert protect() == 0
+    (sent,) = Path().rglob("release-internal-sdmx.csv")
+    assert sent.parent.name == "safe.internal"
+    assert {row["CONF_STATUS"] for row in listed(str(sent))} == {"F", "C", "D"}
 
 
 def test_a_project_says_how_sdmx_is_written() -> None:

@@ -23,9 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita.core.errors import InputError, did_you_mean
+from tacita.core.exact import Cells, Mask
 from tacita.core.release import Mark, Release
 from tacita.core.tables.frames import list_rows
 from tacita.core.tables.read_options import ReadOptions
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
 from tacita.formats.cell_rows import find_cells
 from tacita.formats.csv import read_csv, write_rows
 from tacita.formats.escape import escape, escape_all
@@ -111,19 +114,8 @@ def write_sdmx(release: Release, path: Path, labels: Mapping[str, str], options:
     InputError
         It has no dimensions or several linked tables, or ``like`` is a file of another table.
     """
-    structure = release.structure
-    if structure.labels or len(structure.parts) > 1:
-        what = "cells without dimensions" if structure.labels else "linked tables"
-        raise InputError(f"SDMX-CSV holds one table, not {what}", place=path, remedy="write .csv instead")
     like = _read_like(release, options)
-    names, codes, cells = list_rows(structure)
-    listed = {name: escape_all(column.to_pylist()) for name, column in zip(names, codes, strict=True)}
-    columns: dict[str, Sequence[str]] = {}
-    for name, text in _identify(like, options).items():
-        columns[name] = [escape(text)] * cells.size
-    for name in like.order if like is not None else names:
-        constant = "" if like is None else like.constants.get(name, "")
-        columns[escape(name)] = listed.get(name, [escape(constant)] * cells.size)
+    columns, cells = _start_columns(release.structure, path, like, options)
     hidden = ~release.shown[cells]
     columns[VALUE] = format_numbers(release.value[cells], release.decimals, hidden)
     columns[STATUS] = np.where(hidden, MISSING, NORMAL).tolist()
@@ -140,6 +132,54 @@ def write_sdmx(release: Release, path: Path, labels: Mapping[str, str], options:
         said += [text for name, text in labels.items() if name != "unaudited"]
         columns[DATASET_COMMENT] = [escape(". ".join(said))] * cells.size
     return write_rows(path, list(columns), list(columns.values()), public=True)
+
+
+def write_transmission(
+    table: Table, sensitive: Mask, release: Release, path: Path, options: SdmxOptions
+) -> Path:
+    """Write a table with its true values as SDMX-CSV for a receiver who may have them, and return its path.
+
+    ``CONF_STATUS`` says what the receiver may not publish: sensitive cells are ``C``, others that the release
+    does not publish as they are ``D``. All attributes of the file that the table was read from are kept. It
+    is internal.
+    """
+    like = _read_like(release, options)
+    columns, cells = _start_columns(release.structure, path, like, options)
+    columns[VALUE] = format_numbers(table.units[cells], table.decimals)
+    columns[STATUS] = [NORMAL] * cells.size
+    told = np.where(sensitive, CONFIDENTIAL, np.where(release.changed, SECONDARY, FREE))
+    columns[_name_confidentiality(like)] = told[cells].tolist()
+    if like is not None:
+        for name in (own for own in like.attributes if own not in CONFIDENTIALITY):
+            columns[name] = escape_all(_read_attribute(release, like, name)[cells].tolist())
+    return write_rows(path, list(columns), list(columns.values()))
+
+
+def _start_columns(
+    structure: Structure, path: Path, like: SdmxTable | None, options: SdmxOptions
+) -> tuple[dict[str, Sequence[str]], Cells]:
+    """Return the columns of an SDMX-CSV file before the value, and the cell of each row."""
+    if structure.labels or len(structure.parts) > 1:
+        what = "cells without dimensions" if structure.labels else "linked tables"
+        raise InputError(f"SDMX-CSV holds one table, not {what}", place=path, remedy="write .csv instead")
+    names, codes, cells = list_rows(structure)
+    listed = {name: escape_all(column.to_pylist()) for name, column in zip(names, codes, strict=True)}
+    columns: dict[str, Sequence[str]] = {
+        name: [escape(text)] * cells.size for name, text in _identify(like, options).items()
+    }
+    for name in like.order if like is not None else names:
+        constant = "" if like is None else like.constants.get(name, "")
+        columns[escape(name)] = listed.get(name, [escape(constant)] * cells.size)
+    return columns, cells
+
+
+def _read_attribute(release: Release, like: SdmxTable, name: str) -> NDArray[np.object_]:
+    """Return an attribute of the SDMX-CSV file that a table was read from, for each cell of its release."""
+    cells = find_cells(like.source, release.structure)
+    rows = np.flatnonzero(cells >= 0)
+    texts: NDArray[np.object_] = np.full(len(release), "", dtype=object)
+    texts[cells[rows]] = np.array(like.source.texts(name).to_pylist(), dtype=object)[rows]
+    return texts
 
 
 def note_sdmx(release: Release, options: SdmxOptions) -> tuple[str, ...]:
@@ -224,8 +264,6 @@ def _list_attributes(
     if like is None:
         return {}
     found: dict[str, NDArray[np.object_]] = {}
-    cells = find_cells(like.source, release.structure)
-    rows = np.flatnonzero(cells >= 0)
     for name in options.attributes:
         if name not in like.attributes:
             raise InputError(
@@ -233,11 +271,9 @@ def _list_attributes(
                 place=options.like,
                 remedy=f"choose from {', '.join(like.attributes) or 'none'}",
             )
-        texts: NDArray[np.object_] = np.full(len(release), "", dtype=object)
-        texts[cells[rows]] = np.array(like.source.texts(name).to_pylist(), dtype=object)[rows]
         unchanged = release.marks == Mark.PUBLISHED
         other = np.where(release.shown, NORMAL, MISSING) if name == STATUS else ""
-        found[name] = np.where(unchanged, texts, other).astype(object)
+        found[name] = np.where(unchanged, _read_attribute(release, like, name), other).astype(object)
     for name in like.attributes:
         codes = like.source.texts(name).unique().to_pylist()
         if name in OF_UNITS and name not in found and len(codes) == 1:

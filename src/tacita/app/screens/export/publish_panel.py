@@ -44,6 +44,7 @@ INTERNAL_FILES = {
     "audit.json": "the verdict on every sensitive cell; which cells are sensitive, no true values",
     CERTIFICATE: "the proof, with true values; only of a safe release",
     "release-internal.xlsx": "the release in colours, primary cells marked apart; with Excel",
+    "release-internal-sdmx.csv": "true values and their confidentiality, for receivers who may have them",
     "project.toml": "repeats the run: tacita protect project.toml",
     "repeat.py": "repeats the run from Python",
     "table.parquet": "the table with true values, levels, bounds and costs (.jj without dimensions); none "
