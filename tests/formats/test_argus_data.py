@@ -88,7 +88,7 @@ def test_records_of_fixed_format_become_a_table_by_their_metadata(tmp_path: Path
     assert table.find("5", "S") == table.find("5", "S a")
     assert table.holding_count is not None
     assert table.holding_count[table.find("All", "Total")] == 3
-    assert "the weights 'Weight' were not applied, as they were not asked for" in table.notes
+    assert "the weights 'Weight' were not applied: name them as the weight to apply them" in table.notes
     assert "data.asc is not UTF-8 and was read as cp1252" in table.notes
 
 
@@ -219,6 +219,15 @@ def test_a_table_without_header_is_read_with_all_its_columns(tmp_path: Path) -> 
     assert problem.must_publish.nonzero()[0].tolist() == [table.find("b", "T")]
     assert problem.cost[table.find("a", "T")] == 0.0001
     assert (problem.cost[table.find("b", "T")], problem.cost[with_levels]) == (7.0, 17.0)
+
+
+def test_rules_look_at_the_shadow_variable(tmp_path: Path) -> None:
+    path = write_cells(tmp_path, "T;10;30;19;5\na;4;20;19;1\nb;6;10;1;1\n")
+    shadow = "Size\n<TOTCODE> T\nIncome\n<NUMERIC>\nShade\n<NUMERIC> <SHADOW>\nX\n<MAXSCORE>\nY\n<MAXSCORE>\n"
+    path.with_suffix(".rda").write_text(shadow)
+    problem = read_table_data(path, parse_metadata(path.with_suffix(".rda")), rule="p-percent(10)")
+    assert isinstance(problem, Problem)
+    assert problem.sensitive.tolist() == [problem.table.find("a")]
 
 
 @pytest.mark.parametrize(

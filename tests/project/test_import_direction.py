@@ -18,11 +18,13 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src"
 PACKAGE = SOURCE / "tacita"
 
-# `Release.write` and `Hierarchy.from_csv` are doors from the core to the files, opened when they are called.
+# `Release.write` and `Hierarchy.from_csv` are doors from the core to the files, opened when they are called,
+# and so is `tabulate` with metadata of records.
 DOORS = {
     ("tacita.core.release", "tacita.publication.release_write"),
     ("tacita.core.release", "tacita.auditing.audit"),
     ("tacita.core.hierarchy.tree", "tacita.formats.code_trees"),
+    ("tacita.tabulation.tabulate", "tacita.formats.records"),
 }
 # These see everything, hence nothing in a layer may import them.
 EXEMPT = {"tacita", "tacita.__main__", "tacita.testing"}

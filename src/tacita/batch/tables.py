@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -233,7 +234,7 @@ def _read_table(table: BatchTable, rule: TranslatedRule) -> Problem | Table:
 def _tabulate(table: BatchTable, records: ArgusRecords, rule: TranslatedRule) -> Table:
     """Return a table of a batch's records, with a column of costs if a variable gives them."""
     by, cost = list(table.specified.spanning), table.specified.cost
-    options = {
+    options: dict[str, Any] = {
         "weight": bool(rule.weighted),
         "largest": rule.largest,
         "name": str(table.number),

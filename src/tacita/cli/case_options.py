@@ -34,7 +34,7 @@ MOST_NOTES = 10
 NOTHING_SENSITIVE = "nothing is sensitive under these rules: nothing was protected or checked"
 
 
-def _make_flag(name: str, *flags: str, text: str | None = None, metavar: str | None = None) -> Any:
+def make_flag(name: str, *flags: str, text: str | None = None, metavar: str | None = None) -> Any:
     """Return the command-line flag that sets a field of ReadOptions, with the help of the field."""
     words = text or ReadOptions.__dataclass_fields__[name].metadata["help"]
     return typer.Option(*flags, help=words, metavar=metavar, rich_help_panel=TABLE)
@@ -55,7 +55,7 @@ class CaseFlags:
 
     by: Annotated[
         list[str],
-        _make_flag(
+        make_flag(
             "by",
             metavar="NAME",
             text="A column of codes; repeat. Other columns without a part are then left aside.",
@@ -63,29 +63,29 @@ class CaseFlags:
     ] = field(default_factory=list)
     hierarchy: Annotated[
         list[str],
-        _make_flag(
+        make_flag(
             "hierarchies",
             metavar="NAME=FILE",
             text="Classification of a dimension: CSV (parent, child) or .hrc; NAME=found: the one that sums "
             "among its codes make. Repeat for more.",
         ),
     ] = field(default_factory=list)
-    total: Annotated[list[str], _make_flag("total", metavar="NAME=CODE")] = field(default_factory=list)
-    value: Annotated[str | None, _make_flag("value")] = None
-    count: Annotated[str | None, _make_flag("count")] = None
-    counts: Annotated[bool | None, _make_flag("counts", "--counts/--magnitudes")] = None
+    total: Annotated[list[str], make_flag("total", metavar="NAME=CODE")] = field(default_factory=list)
+    value: Annotated[str | None, make_flag("value")] = None
+    count: Annotated[str | None, make_flag("count")] = None
+    counts: Annotated[bool | None, make_flag("counts", "--counts/--magnitudes")] = None
     only: Annotated[
         list[str],
-        _make_flag(
+        make_flag(
             "only", metavar="NAME=CODE", text="Read only rows with this code in a column; repeat for more."
         ),
     ] = field(default_factory=list)
-    structure: Annotated[Path | None, _make_flag("structure", metavar="FILE")] = None
-    repair: Annotated[bool, _make_flag("repair", "--repair")] = False
-    undeclared_sums: Annotated[UndeclaredSums, _make_flag("undeclared_sums")] = "refuse"
+    structure: Annotated[Path | None, make_flag("structure", metavar="FILE")] = None
+    repair: Annotated[bool, make_flag("repair", "--repair")] = False
+    undeclared_sums: Annotated[UndeclaredSums, make_flag("undeclared_sums")] = "refuse"
     levels: Annotated[
         list[str],
-        _make_flag(
+        make_flag(
             "levels",
             metavar="NAME=NUMBER",
             text="How many levels of a classification are shown below its total; repeat.",
@@ -93,15 +93,17 @@ class CaseFlags:
     ] = field(default_factory=list)
     recode: Annotated[
         list[str],
-        _make_flag(
+        make_flag(
             "recode",
             metavar="NAME=FILE",
             text="What codes of a dimension become: CSV (code, new) or .grc; repeat.",
         ),
     ] = field(default_factory=list)
-    shadow: Annotated[str | None, _make_flag("shadow", metavar="COLUMN")] = None
-    decimal: Annotated[str, _make_flag("decimal")] = "."
-    sheet: Annotated[str | None, _make_flag("sheet", metavar="NAME")] = None
+    shadow: Annotated[str | None, make_flag("shadow", metavar="COLUMN")] = None
+    decimal: Annotated[str, make_flag("decimal")] = "."
+    sheet: Annotated[str | None, make_flag("sheet", metavar="NAME")] = None
+    metadata: Annotated[str | None, make_flag("metadata", metavar="FILE")] = None
+    apriori: Annotated[str | None, make_flag("apriori", metavar="FILE")] = None
     request: Annotated[
         str | None,
         typer.Option(
@@ -182,7 +184,17 @@ class CaseFlags:
                 found.append(name)
             else:
                 trees.setdefault(name, []).append(Path(file))
-        plain = ("value", "count", "counts", "repair", "undeclared_sums", "sheet", "shadow")
+        plain = (
+            "value",
+            "count",
+            "counts",
+            "repair",
+            "undeclared_sums",
+            "sheet",
+            "shadow",
+            "metadata",
+            "apriori",
+        )
         return ReadOptions(
             self.by or None,
             trees,

@@ -21,13 +21,15 @@ def run_convert_command(
         Path,
         typer.Argument(
             metavar="IN",
-            help="JJ file, table (CSV, Parquet, Excel), NCHS text, thesis folder, project.toml, its folder.",
+            help="JJ file, table (CSV, Parquet, Excel, τ-ARGUS), NCHS text, thesis folder, project.toml.",
         ),
     ],
     target: Annotated[
         Path,
         typer.Argument(
-            metavar="OUT", help=".jj, .csv, .parquet, .xlsx, .txt (NCHS), or a folder for the thesis's files."
+            metavar="OUT",
+            help=".jj, .csv, .parquet, .xlsx, .tab (τ-ARGUS, with its metadata), .txt (NCHS), or a folder "
+            "for the thesis's files.",
         ),
     ],
     output: Output,

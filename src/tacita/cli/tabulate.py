@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacita.cli.case_options import parse_levels, parse_pairs, print_table_notes
+from tacita.cli.case_options import make_flag, parse_levels, parse_pairs, print_table_notes
 from tacita.cli.console import make_console, print_json, print_written
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.verb import DONE, Output
@@ -23,8 +23,8 @@ def run_tabulate_command(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="Records: CSV, Parquet (also 'folder/*.parquet'), Excel, file.duckdb::table, "
-            "'postgres://user@host/database?table=schema.name', project.toml.",
+            help="Records: CSV, Parquet (also 'folder/*.parquet'), Excel, text with metadata of τ-ARGUS, "
+            "file.duckdb::table, 'postgres://user@host/database?table=schema.name', project.toml.",
         ),
     ],
     output: Output,
@@ -60,9 +60,12 @@ def run_tabulate_command(
         str | None,
         typer.Option(metavar="NAME", help="Sheet of a workbook. Default: the first that holds anything."),
     ] = None,
+    metadata: Annotated[str | None, make_flag("metadata", metavar="FILE")] = None,
     to: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Write the table: .csv, .parquet or .xlsx. Internal."),
+        typer.Option(
+            "--out", metavar="FILE", help="Write the table: .csv, .parquet, .xlsx or .tab. Internal."
+        ),
     ] = None,
 ) -> int:
     """Tabulate records: totals over all classifications, respondents counted, largest contributions kept."""
@@ -86,6 +89,7 @@ def run_tabulate_command(
                 source,
                 trees,
                 sheet=sheet,
+                metadata=metadata,
                 value=value,
                 respondent=respondent,
                 holding=holding,

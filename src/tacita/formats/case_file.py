@@ -7,13 +7,15 @@ files state a table, one row per cell; with a column ``status``, or a rule, they
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 from tacita.core.errors import FormatError, InputError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
+from tacita.formats.argus.apriori import apply_apriori, parse_apriori
+from tacita.formats.argus.described_files import find_metadata
 from tacita.formats.columns import has_columns, list_column_endings
 from tacita.formats.jj import read_jj
 from tacita.formats.nchs import read_nchs
@@ -25,6 +27,7 @@ from tacita.rules import Rule
 from tacita.tabulation.address import is_address, mask_passwords
 
 NUMBERS = ("decimals", "counts")
+DECISIONS = ("apriori",)
 SAY_LOWER = "say 'symmetric' or 'none'"
 
 
@@ -46,6 +49,23 @@ def read_case_file(
     rule, specified
         Further options of :func:`~tacita.formats.table_file.read_table_file`.
     """
+    found = _read_cells(path, read, rule, lower, specified)
+    return found if read.apriori is None else apply_apriori(found, parse_apriori(read.apriori))
+
+
+def has_cells(path: Path, metadata: str | os.PathLike[str] | None = None) -> bool:
+    """Return whether a file lists cells in columns: by the ending of its name, or by its metadata."""
+    return not path.is_dir() and (has_columns(path) or find_metadata(path, metadata)[0] is not None)
+
+
+def _read_cells(
+    path: str | os.PathLike[str],
+    read: ReadOptions,
+    rule: Rule | str | None,
+    lower: float | LowerLevels | None,
+    specified: FileSpecification,
+) -> Problem | Table:
+    """Return what a file of cells states, before decisions on single cells; see :func:`read_case_file`."""
     if is_address(path):
         raise FormatError(
             "a database holds records, not a table with one row per cell",
@@ -70,7 +90,7 @@ def read_case_file(
         if isinstance(lower, float | int):
             raise InputError(f"lower: {lower} is no word for lower levels", place=path, remedy=SAY_LOWER)
         return read_thesis(path, lower=lower or "symmetric")
-    if has_columns(path):
+    if has_cells(path, read.metadata):
         if isinstance(lower, str):
             raise InputError(f"lower: '{lower}' is no bound", place=path, remedy="give a number")
         return read_table_file(path, read, rule=rule, lower=lower, **specified)
@@ -83,10 +103,10 @@ def read_case_file(
     raise FormatError(f"no case has the ending '{suffix}'", place=path, remedy=f"use one of {known}")
 
 
-def refuse_options(path: Path, names: Iterable[str]) -> None:
+def refuse_options(path: Path, given: Mapping[str, Any]) -> None:
     """Refuse reading options (delimiter, sheet, ...) that a file of this format does not have."""
-    if path.is_dir() or not has_columns(path):
-        _refuse(path, names, () if path.is_dir() else NUMBERS)
+    if not has_cells(path, given.get("metadata")):
+        _refuse(path, given, DECISIONS if path.is_dir() else (*NUMBERS, *DECISIONS))
 
 
 def _refuse(path: Path, names: Iterable[str], known: tuple[str, ...]) -> None:

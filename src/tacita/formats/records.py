@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tacita.formats.argus.described_files import find_metadata
 from tacita.formats.columns import read_columns
 from tacita.formats.workbook import is_workbook, name_other_sheets, refuse_sheet
 from tacita.tabulation.address import is_address, mask_passwords
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from tacita.core.tables.columns import Columns
     from tacita.core.tables.table import Table
+    from tacita.formats.argus.metadata import Metadata
 
 
 def find_records(path: str | os.PathLike[str], sheet: str | None = None) -> str | pa.Table:
@@ -27,12 +30,45 @@ def find_records(path: str | os.PathLike[str], sheet: str | None = None) -> str 
 
 
 def tabulate_file(
-    path: str | os.PathLike[str], by: Any, *, sheet: str | None = None, **options: Any
+    path: str | os.PathLike[str],
+    by: Any,
+    *,
+    sheet: str | None = None,
+    metadata: str | os.PathLike[str] | None = None,
+    **options: Any,
 ) -> Table:
     """Return the table of microdata in a file or database; ``by`` and options as for :func:`tacita.tabulate`.
 
-    Of a workbook it is noted which sheet was read, and errors name the file as they do for others.
+    Of a workbook it is noted which sheet was read, and errors name the file as they do for others. Records
+    without a header are read by their ``metadata``, the file that is named or the one beside them.
     """
+    described, notes = find_metadata(path, metadata, "microdata")
+    if described is not None:
+        refuse_sheet(path, sheet)
+        return _tabulate_described(path, by, replace(described, notes=(*notes, *described.notes)), options)
+    table = _tabulate_plain(path, by, sheet, options)
+    return replace(table, notes=(*notes, *table.notes))
+
+
+def _tabulate_described(
+    path: str | os.PathLike[str],
+    by: Mapping[str, Any] | Iterable[str],
+    metadata: Metadata,
+    options: Mapping[str, Any],
+) -> Table:
+    """Return the table of microdata that metadata describe; what options name goes before these."""
+    from tacita.formats.argus.microdata import read_microdata
+
+    records = read_microdata(path, metadata)
+    given = {name: option for name, option in options.items() if option is not None and name != "decimal"}
+    trees = {name: tree for name, tree in by.items() if tree is not None} if isinstance(by, Mapping) else {}
+    return records.tabulate(list(by), trees=trees, **given)
+
+
+def _tabulate_plain(
+    path: str | os.PathLike[str], by: Any, sheet: str | None, options: Mapping[str, Any]
+) -> Table:
+    """Return the table of microdata with names of columns."""
     from tacita.tabulation.records import NamedFrame
     from tacita.tabulation.tabulate import tabulate
 

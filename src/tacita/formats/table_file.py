@@ -18,6 +18,7 @@ from tacita.core.tables.columns import Columns, Spec, is_text, table_from_column
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.tables.undeclared_sums import Found
+from tacita.formats.argus.described_files import find_metadata
 from tacita.formats.columns import read_columns
 from tacita.formats.crosstab import unpivot_crosstab
 from tacita.formats.hierarchy import read_hierarchy
@@ -59,7 +60,8 @@ def read_table_file(
 
     It has one row per cell, or is a crosstab (see :mod:`tacita.formats.crosstab`). Columns are recognised by
     name (``value``, ``freq``, ``status``, ``cost``, ``lb``, ``ub``, ``lpl``, ``upl``, ``spl``, ``max1`` ..;
-    see :mod:`tacita.formats.roles`); the others hold codes.
+    see :mod:`tacita.formats.roles`); the others hold codes. A file without a header that metadata of τ-ARGUS
+    describe is read by these, see :func:`~tacita.formats.argus.table_data.read_table_data`.
 
     Parameters
     ----------
@@ -71,6 +73,12 @@ def read_table_file(
     protection
         Levels of cells with status ``u``, in percent of the value, where the file has no levels.
     """
+    metadata, notes = find_metadata(path, read.metadata)
+    if metadata is not None:
+        from tacita.formats.argus.table_data import read_table_data
+
+        described = replace(metadata, notes=(*notes, *metadata.notes))
+        return read_table_data(path, described, read, rule=rule, lower=lower, **specified)
     with name_other_sheets(path, read.sheet):
         source = read_columns(
             path,
@@ -79,6 +87,7 @@ def read_table_file(
             encoding=read.encoding,
             sheet=read.sheet,
         )
+        source = replace(source, notes=(*notes, *source.notes))
         return build_case(path, source, read, rule, lower, specified)
 
 

@@ -2,7 +2,8 @@
 
 One row per cell: the codes, ``value``, ``count``, ``top1`` .. (largest contributions), ``structural``, the
 table's further columns of numbers; with a problem also ``status``, ``cost``, ``lb``, ``ub``, ``lpl``,
-``upl``, ``spl``, empty where these are a percentage of the value.
+``upl``, ``spl``, empty where these are a percentage of the value. As ``.tab`` it is written for τ-ARGUS, see
+:mod:`tacita.formats.argus.table_write`.
 """
 
 from __future__ import annotations
@@ -51,6 +52,11 @@ def write_table(
     InputError
         The ending is of none of the formats, or several tables are linked: a file holds the rows of one.
     """
+    suffix = path.suffix.lower()
+    if suffix == ".tab":
+        from tacita.formats.argus.table_write import write_argus_table
+
+        return write_argus_table(table if problem is None else problem, path)[0]
     if (linked := len(table.structure.parts)) > 1:
         raise InputError(
             f"{linked} linked tables do not fit into one file of cells",
@@ -73,7 +79,6 @@ def write_table(
             f"a dimension is called '{repeated}', as is another column", place=path, remedy="rename it"
         )
     blank = {} if left_empty is None else dict.fromkeys(LEVELS, left_empty[cells])
-    suffix = path.suffix.lower()
     if suffix == ".csv":
         columns = {escape(name): escape_all(column) for name, column in words.items()}
         columns |= {name: format_numbers(units, d, blank.get(name)) for name, units, d in numbers}
@@ -96,7 +101,7 @@ def write_table(
     }
     if suffix[1:] in foreign:
         return _write_arrow(path, {**words, **arrays, **floats}, foreign[suffix[1:]])
-    known = ", ".join((*FORMATS, *(f".{name}" for name in foreign)))
+    known = ", ".join((*FORMATS, ".tab", *(f".{name}" for name in foreign)))
     raise InputError(f"a table is written as {known}", place=path, remedy="choose one of these endings")
 
 

@@ -20,8 +20,8 @@ from tacita.core.tables.linked import link
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.tables.undeclared_sums import Found
-from tacita.formats.case_file import read_case_file
-from tacita.formats.columns import has_columns
+from tacita.formats.argus.apriori import Apriori, apply_apriori, parse_apriori
+from tacita.formats.case_file import has_cells, read_case_file
 from tacita.formats.hierarchy import read_hierarchy
 from tacita.formats.insiders import read_insiders
 from tacita.formats.linked import link_problems
@@ -68,12 +68,33 @@ def compile_case(
     specification: Specification, given: Table | Problem | Statement | None = None
 ) -> Problem | Table:
     """Return the problem of a specification, or its table where nothing says what is sensitive."""
+    apriori = given.apriori if isinstance(given, Statement) else _read_apriori(specification)
+    found = _compile_rules(specification, given, by_hand=apriori is not None)
+    if apriori is None:
+        return found
+    return apply_apriori(found, apriori, protection=specification.rules.protection)
+
+
+def _read_apriori(specification: Specification) -> Apriori | None:
+    """Return the decisions on single cells that a specification's a-priori file holds; None without one."""
+    named = [source.apriori for source in specification.sources if source.apriori is not None]
+    return parse_apriori(specification.folder / named[0]) if named else None
+
+
+def _compile_rules(
+    specification: Specification, given: Table | Problem | Statement | None, *, by_hand: bool
+) -> Problem | Table:
+    """Return the problem or table of a specification before decisions of an a-priori file are applied.
+
+    With such decisions ``by_hand`` it is a problem in any case.
+    """
     read = _read_all(specification) if given is None else given
     table, stated = (read, None) if isinstance(read, Table) else (read.table, read)
     rule = compile_rule(specification, read, linked=given is None and bool(specification.tables))
-    if rule is None:
+    if rule is None and not by_hand:
         return table
     protect = specification.protect
+    rule = Levels.none(len(table)) if rule is None else rule
     decided = {name: read_decided(specification, table, name) for name in CELLS}
     stays = [] if stated is None else _find_must_publish(stated, rule)
     cost = stated.costs if isinstance(stated, Statement) else "value" if stated is None else stated.cost
@@ -105,6 +126,7 @@ def read_statement(specification: Specification) -> Statement:
     return replace(
         found,
         insiders=tuple(_read_insiders(specification, found.table)),
+        apriori=_read_apriori(specification),
         published=tuple(_read_published(specification, found.table)),
     )
 
@@ -249,6 +271,7 @@ def _read_source(
         return tabulate_file(
             locate(specification.folder, source.microdata),
             by or [],
+            metadata=None if source.metadata is None else specification.folder / source.metadata,
             sheet=source.sheet,
             value=source.value,
             respondent=source.respondent,
@@ -267,7 +290,8 @@ def _read_source(
             decimal=source.decimal or ".",
         )
     path = specification.folder / str(source.file)
-    if path.is_dir() or not has_columns(path):
+    metadata = None if source.metadata is None else str(specification.folder / source.metadata)
+    if not has_cells(path, metadata):
         # Options that such a file does not have say nothing of it.
         return read_case_file(path, ReadOptions(decimals=source.decimals, counts=source.counts))
     read = ReadOptions(**{each.name: getattr(source, each.name) for each in fields(ReadOptions)})
@@ -282,6 +306,8 @@ def _read_source(
             structure=None if source.structure is None else specification.folder / source.structure,
             recode=recode,
             name=name or source.name,
+            metadata=metadata,
+            apriori=None,
         ),
         # Bounds and costs of the file hold also where only the specified rule makes it a problem.
         rule=NO_RULE if stating or specification.says_what_is_sensitive else None,

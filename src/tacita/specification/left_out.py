@@ -8,12 +8,14 @@ from tacita.core.attacker import Outsider
 from tacita.problem.problem import Problem
 from tacita.specification.sections import Rules
 
+LEVELS = ("lower levels", "sliding levels")
 HELD = {
-    "csv": {"sensitive cells", "lower or sliding levels", "cells that must be published", "costs", "bounds"},
+    "csv": {"sensitive cells", *LEVELS, "cells that must be published", "costs", "bounds"},
     "thesis": {"sensitive cells"},
     "nchs": set[str](),
 }
 HELD |= dict.fromkeys(("xlsx", "parquet", "jj"), HELD["csv"])
+HELD["tab"] = HELD["csv"] - {"sliding levels", "bounds"}
 """What files can hold of a problem besides its values, by their format; a project holds all of it."""
 
 
@@ -25,10 +27,11 @@ def note_left_out(problem: Problem, rules: Rules, ending: str) -> tuple[str, ...
     """
     table, levels, known = problem.table, problem.levels, problem.outsider
     usual = known if (table.units < 0).any() else Outsider.of(table)
-    uneven = (levels.lower != np.minimum(levels.upper, table.units)) | (levels.sliding > 0)
+    uneven = levels.lower != np.minimum(levels.upper, table.units)
     there = {
         "sensitive cells": len(levels),
-        "lower or sliding levels": int(uneven.sum()),
+        "lower levels": int(uneven.sum()),
+        "sliding levels": int((levels.sliding > 0).sum()),
         "exempt cells": len(rules.exempt),
         "cells that must be hidden": int(problem.must_hide.sum()),
         "cells that must be published": int(problem.must_publish.sum()),

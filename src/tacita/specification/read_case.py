@@ -47,6 +47,8 @@ class CaseKeywords(FileSpecification, total=False):
     delimiter: str | None
     encoding: str | None
     sheet: str | None
+    metadata: str | None
+    apriori: str | None
     lower: float | LowerLevels | None
 
 

@@ -40,6 +40,8 @@ FOUND = "found"
 PROJECT = "project.toml"
 """What a project is called in a folder that stands for it."""
 ONE_SOURCE = "give either [table] or, for linked tables, [tables.NAME] several times"
+BESIDE = ("structure", "metadata", "apriori")
+"""Files besides the data that a source names."""
 OUT = "out"
 """The folder of results unless the output names one."""
 
@@ -133,9 +135,8 @@ class Specification(Section):
                 name: Classification(self.name(tree))
                 for name, tree in zip(trees[dimension], listed, strict=True)
             }
-        given = {**given, **({"hierarchies": trees} if trees else {})}
-        if read.structure is not None:
-            given["structure"] = self.name(Path(read.structure))
+        paths = {name: self.name(Path(given[name])) for name in BESIDE if name in given}
+        given = {**given, **paths, **({"hierarchies": trees} if trees else {})}
         if read.recode:
             given["recode"] = {name: self.name(Path(file)) for name, file in read.recode.items()}
         return replace(self, table=replace(self.table, **given), hierarchies=hierarchies)
@@ -159,6 +160,8 @@ class Specification(Section):
                 microdata=whole(given.microdata),
                 structure=whole(given.structure),
                 recode={name: str(whole(file)) for name, file in given.recode.items()},
+                metadata=whole(given.metadata),
+                apriori=whole(given.apriori),
             )
 
         def tree(given: str | Classification) -> str | Classification:
@@ -205,7 +208,8 @@ class Specification(Section):
 
     def _named(self) -> Iterator[str]:
         yield from (source.path for source in self.sources if not is_address(source.path))
-        yield from (source.structure for source in self.sources if source.structure is not None)
+        for source in self.sources:
+            yield from (file for name in BESIDE if (file := getattr(source, name)) is not None)
         yield from (file for source in self.sources for file in source.recode.values())
         for tree in self.hierarchies.values():
             file = tree if isinstance(tree, str) else tree.file

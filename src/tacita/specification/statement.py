@@ -19,6 +19,7 @@ from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.core.levels import Levels, Reason
 from tacita.core.release import Release
 from tacita.core.tables.table import Table
+from tacita.formats.argus.apriori import Apriori
 from tacita.problem.problem import Problem
 from tacita.rules.protection import add_percentages, drop_percentages
 
@@ -42,6 +43,8 @@ class Statement:
         Attackers who know single cells.
     published
         Releases that readers may have.
+    apriori
+        Decisions on single cells, which are applied after the rules; None if there are none.
     """
 
     table: Table
@@ -51,6 +54,7 @@ class Statement:
     cost: Floats | None = None
     insiders: tuple[Insider, ...] = field(default=())
     published: tuple[Release, ...] = ()
+    apriori: Apriori | None = None
 
     @classmethod
     def of(cls, found: Table | Problem) -> Statement:

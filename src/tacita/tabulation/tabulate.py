@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ def tabulate(
     name: str = "table",
     decimal: str = ".",
     run: Run | None = None,
+    metadata: str | os.PathLike[str] | None = None,
 ) -> Table:
     """Return the table of microdata with all its totals, and the contributors of each cell.
 
@@ -114,6 +116,9 @@ def tabulate(
         Decimal separator in CSV files.
     run
         Progress and time limit.
+    metadata
+        Metadata of τ-ARGUS (``.rda``) for the path of records without a header, which bring their
+        classifications with them; see :class:`~tacita.formats.argus.microdata.ArgusRecords`.
 
     Returns
     -------
@@ -135,6 +140,29 @@ def tabulate(
     >>> int(table.units[total]), int(table.count[total]), table.contributions.values[total].tolist()
     (14, 2, [7, 7])
     """
+    if metadata is not None:
+        from tacita.formats.records import tabulate_file
+
+        return tabulate_file(
+            source,
+            by,
+            metadata=metadata,
+            value=value,
+            respondent=respondent,
+            holding=holding,
+            weight=weight,
+            request=request,
+            consent=consent,
+            shadow=shadow,
+            levels=levels,
+            recode=recode,
+            largest=largest,
+            decimals=decimals,
+            where=where,
+            counts=counts,
+            name=name,
+            run=run,
+        )
     run = (run or Run()).begin()
     dimensions = _list_dimensions(by)
     if not 1 <= largest <= MOST_LARGEST:

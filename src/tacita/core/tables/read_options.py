@@ -78,6 +78,11 @@ class ReadOptions:
         The decimal sign of numbers in text; None: a point in files, in pasted text what the numbers show.
     delimiter, encoding, sheet
         How to read the file. A workbook's sheet is the first that holds anything, if none is named.
+    metadata
+        The path of a ``.rda`` file of τ-ARGUS that describes a file without a header; None: the one of the
+        same name beside it, if there is one. See :mod:`tacita.formats.argus`.
+    apriori
+        The path of a ``.hst`` file of τ-ARGUS with decisions on single cells, which are applied last.
     """
 
     by: Any = field(
@@ -137,6 +142,16 @@ class ReadOptions:
     encoding: str | None = field(default=None, metadata=_help("Encoding of a text file."))
     sheet: str | None = field(
         default=None, metadata=_help("Sheet of a workbook. Default: the first that holds anything.")
+    )
+    metadata: str | None = field(
+        default=None,
+        metadata=_help(
+            "File of τ-ARGUS metadata (.rda) for data without a header. Default: the one of the same name "
+            "beside the data."
+        ),
+    )
+    apriori: str | None = field(
+        default=None, metadata=_help("File of τ-ARGUS (.hst) with decisions on single cells.")
     )
 
     def __post_init__(self) -> None:

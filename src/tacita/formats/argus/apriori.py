@@ -12,8 +12,9 @@
 | ``C``, ``W`` | any | one of this cost; 0 means 1 |
 | ``PL`` | unsafe | one with these levels |
 
-``AB``, bounds, is not possible. A code and its only part are one cell here, so that a decision on one is a
-decision on both. ``parse_apriori(path)`` and ``write_apriori(apriori, path)`` are inverse.
+What a cell is already may be said again. ``AB``, bounds, is not possible. A code and its only part are one
+cell here, so that a decision on one is a decision on both. ``parse_apriori(path)`` and
+``write_apriori(apriori, path)`` are inverse.
 """
 
 from __future__ import annotations
@@ -265,6 +266,8 @@ class _Hand:
             self.cost[cell] = float(decision.numbers[0]) or 1.0
             return
         status = self._name_status(cell)
+        if (command, status) in (("P", "protected"), ("M", "secondary"), ("ML", "secondary")):
+            return
         allowed = {
             "S": ("safe", "unsafe", "protected"),
             "U": ("safe", "unsafe"),
@@ -306,8 +309,8 @@ class _Hand:
     def compile(self, table: Table, protection: float) -> Problem:
         """Return the problem in which all decisions hold."""
         before = self.problem
-        rule: Rule = before.rule if before.rule is not None else Given(before.levels)
         own = before.levels.sensitive
+        rule: Rule = before.rule if before.rule is not None else Given(before.levels)
         new = np.flatnonzero(self.sensitive & ~own & [k not in self.levels for k in range(len(table))])
         if self.levels:
             rule = Exempt(rule, tuple(self.levels))
@@ -320,7 +323,7 @@ class _Hand:
         gone = np.flatnonzero(self.exempt & own)
         if gone.size:
             rule = Exempt(rule, tuple(gone.tolist()))
-        return Problem(
+        after = Problem(
             table,
             rule,
             attackers=[*before.given_attackers, before.outsider_beforehand],
@@ -329,6 +332,7 @@ class _Hand:
             must_hide=np.flatnonzero(self.hide).tolist(),
             already_published=before.already_published,
         )
+        return after.with_warnings(text for text in before.warnings if text not in after.warnings)
 
 
 def _find_cell(table: Table, decision: Decision) -> int:

@@ -19,7 +19,7 @@ from tacita.formats.argus.metadata import Metadata
 from tacita.formats.argus.tokens import note_encoding
 from tacita.formats.textfile import read_text
 
-_NUMBER = r"^[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d{1,3})?$"
+NUMBER = r"^[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d{1,3})?$"
 END_OF_FILE = "\x1a"
 """The sign with which old programs end a text file."""
 
@@ -73,7 +73,7 @@ class Fields:
         """
         written = pc.utf8_trim_whitespace(self.columns[name])
         missing = pc.or_(pc.equal(written, ""), pc.equal(written, "-")).to_numpy(zero_copy_only=False)
-        right = pc.match_substring_regex(written, _NUMBER).to_numpy(zero_copy_only=False)
+        right = pc.match_substring_regex(written, NUMBER).to_numpy(zero_copy_only=False)
         if (wrong := np.flatnonzero(~right & ~missing)).size:
             raise FormatError(
                 f"'{written[int(wrong[0])]}' in '{name}' is not a number{and_others(wrong.size, 'line')}",
@@ -109,6 +109,18 @@ def read_fields(path: str | os.PathLike[str], metadata: Metadata) -> Fields:
     if not len(found):
         raise FormatError("the file holds no data", place=path, remedy="Check the file.")
     return replace(found, notes=(*notes, *found.notes))
+
+
+def split_line(line: str, metadata: Metadata) -> list[str] | None:
+    """Return the fields of one line of data as metadata describe them; None if it does not have them."""
+    if metadata.separator is not None:
+        fields = next(csv.reader([line], delimiter=metadata.separator, skipinitialspace=True), [])
+        wanted = len(metadata.variables)
+        return fields[:wanted] if len(fields) == wanted or fields[wanted:] == [""] else None
+    places = [(v.start - 1, v.length) for v in metadata.variables if v.start and v.length]
+    if metadata.spss or max(start for start, _ in places) >= len(line):
+        return None
+    return [line[start : start + length] for start, length in places]
 
 
 def _cut(path: str | os.PathLike[str], text: str, metadata: Metadata) -> Fields:

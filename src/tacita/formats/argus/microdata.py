@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,12 @@ from tacita.formats.argus.code_trees import CodeTree, build_code_tree
 from tacita.formats.argus.fields import Fields, read_fields
 from tacita.formats.argus.metadata import Metadata, Variable
 from tacita.formats.argus.recodings import Recoding, recode_tree
+from tacita.tabulation.flags import FlagLike
+from tacita.tabulation.leaves import Trees
 from tacita.tabulation.records import NamedFrame
 from tacita.tabulation.tabulate import tabulate
+
+NO_TREES: Mapping[str, Trees] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +68,13 @@ class ArgusRecords:
         *,
         weight: str | bool = False,
         holding: str | bool = True,
+        request: FlagLike | bool = True,
+        shadow: str | None = None,
+        further: Sequence[str] = (),
     ) -> dict[str, Any]:
         """Return the arguments of :func:`tacita.tabulate` for a table of these records.
 
-        Every record is a respondent of its own.
+        Every record is a respondent of its own, unless the caller names a respondent.
 
         Parameters
         ----------
@@ -77,11 +85,18 @@ class ArgusRecords:
         weight, holding
             The variable of weights, and that of holdings, whose records must follow each other. True: the one
             that the metadata name, if there is one. As in τ-ARGUS, weights are applied on request only.
+        request
+            The variable that says who asked for protection, as for :func:`tacita.tabulate`. True: the one
+            that the metadata name, with its codes.
+        shadow
+            The variable that rules look at, in place of the response.
+        further
+            Other variables to hand over, such as the respondent.
         """
         spanning = [self._find_spanning(name).name for name in by]
         if len(set(spanning)) < len(spanning):
             raise InputError("a variable spans the table twice", remedy="name each once", options=["by"])
-        columns = {name: self.fields.map_codes(name, self.trees[name].find) for name in spanning}
+        columns = {name: self._map_codes(name) for name in spanning}
         found: dict[str, Any] = {"by": {name: self.trees[name].hierarchy for name in spanning}}
         decimals = None
         if value is not None:
@@ -89,13 +104,22 @@ class ArgusRecords:
             columns[response.name], written = self._read_numbers(response.name)
             found["value"] = response.name
             decimals = response.decimals if written <= (response.decimals or 0) else None
+        if shadow is not None:
+            found["shadow"] = self.metadata.find(shadow).name
+            columns.setdefault(found["shadow"], self._read_numbers(found["shadow"])[0])
         if (weights := self._choose("weight", weight)) is not None:
             columns[weights.name], _ = self._read_numbers(weights.name)
             found["weight"], decimals = weights.name, None
         if (group := self._choose("holding", holding)) is not None:
             self._refuse_scattered(group.name)
-            columns[group.name] = pc.utf8_ltrim_whitespace(self.fields.columns[group.name])
             found["holding"] = group.name
+        if isinstance(request, bool):
+            flag = self._choose("request", request)
+            request = None if flag is None else {flag.name: list(flag.request)}
+        found["request"] = request
+        named = [*_list_columns(found["request"]), *([group.name] if group else []), *further]
+        for name in (self.metadata.find(name).name for name in named):
+            columns.setdefault(name, self._read_texts(name))
         return {
             "source": NamedFrame(self.fields.path, pa.table(columns)),
             **found,
@@ -103,17 +127,45 @@ class ArgusRecords:
             "name": Path(self.fields.path).stem,
         }
 
-    def tabulate(self, by: Sequence[str], value: str | None = None, **options: Any) -> Table:
-        """Return a table of the records; ``options`` of :meth:`arguments` and of :func:`tacita.tabulate`."""
-        own: dict[str, Any] = {name: options.pop(name) for name in ("weight", "holding") if name in options}
-        table = tabulate(**{**self.arguments(by, value, **own), **options})
+    def tabulate(
+        self,
+        by: Sequence[str],
+        value: str | None = None,
+        *,
+        trees: Mapping[str, Trees] = NO_TREES,
+        **options: Any,
+    ) -> Table:
+        """Return a table of the records; ``options`` of :meth:`arguments` and of :func:`tacita.tabulate`.
+
+        ``trees`` take the place of the classifications in the metadata.
+        """
+        own: dict[str, Any] = {
+            name: options.pop(name) for name in ("weight", "holding", "request", "shadow") if name in options
+        }
+        # A condition may ask for any variable.
+        where = [v.name for v in self.metadata.variables] if options.get("where") else []
+        further = [*_list_columns(options.get("respondent")), *_list_columns(options.get("consent")), *where]
+        given = self.arguments(by, value, **own, further=further)
+        table = tabulate(**{**given, **options, "by": {**given["by"], **trees}})
         return replace(table, notes=(*self.notes, *self._note_weights(own), *table.notes))
 
     def _note_weights(self, own: Mapping[str, Any]) -> tuple[str, ...]:
         weights = self.metadata.first("weight")
         if weights is None or own.get("weight"):
             return ()
-        return (f"the weights '{weights.name}' were not applied, as they were not asked for",)
+        return (f"the weights '{weights.name}' were not applied: name them as the weight to apply them",)
+
+    def _map_codes(self, name: str) -> pa.ChunkedArray:
+        return self.fields.map_codes(name, self.trees[name].find)
+
+    def _read_texts(self, name: str) -> pa.ChunkedArray | pa.Array:
+        """Return a variable that is no part of the table: codes, numbers, or texts without padding."""
+        if name in self.trees:
+            return self._map_codes(name)
+        if self.metadata.find(name).numeric:
+            numbers, missing, _ = self.fields.numbers(name)
+            return pa.array(numbers, mask=missing)
+        return pc.utf8_ltrim_whitespace(self.fields.columns[name])
 
     def _find_spanning(self, name: str) -> Variable:
         variable = self.metadata.find(name)
@@ -152,6 +204,11 @@ class ArgusRecords:
                 place=self.fields.place(row),
                 remedy="Sort the records by holding.",
             )
+
+
+def _list_columns(flag: FlagLike) -> list[str]:
+    """Return the names of the variables that an option of tabulation names."""
+    return [flag] if isinstance(flag, str) else list(flag or ())
 
 
 def read_microdata(path: str | os.PathLike[str], metadata: Metadata) -> ArgusRecords:

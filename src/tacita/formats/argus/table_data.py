@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -22,8 +22,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tacita.core.errors import FormatError, InputError, SeveralValuesError
+from tacita.core.errors import FormatError, InputError, RecordsError, SeveralValuesError
 from tacita.core.exact import Floats, Mask
+from tacita.core.tables.coarsening import coarsen
 from tacita.core.tables.columns import Columns, Spec, table_from_columns
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
@@ -32,6 +33,7 @@ from tacita.formats.argus.code_trees import CodeTree, build_code_tree
 from tacita.formats.argus.fields import Fields, read_fields
 from tacita.formats.argus.metadata import Metadata
 from tacita.formats.argus.recodings import Recoding, recode_tree
+from tacita.formats.recodings import read_recodings
 from tacita.formats.roles import Roles
 from tacita.formats.table_file import AS_USUAL, FileSpecification, build_table_problem
 from tacita.problem.problem import Problem
@@ -39,6 +41,22 @@ from tacita.rules import Rule
 
 LEAST_COST = 0.0001
 """What a cell of cost 0 costs."""
+OPTIONS = (
+    "by",
+    "value",
+    "totals",
+    "decimals",
+    "counts",
+    "repair",
+    "undeclared_sums",
+    "name",
+    "columns",
+    "levels",
+    "recode",
+    "metadata",
+    "apriori",
+)
+"""Options of reading that a table of τ-ARGUS has; its metadata say the rest."""
 STRUCTURAL = "<EMPTY>"
 """The column that is true for cells which are empty."""
 
@@ -62,7 +80,7 @@ def read_table_data(
     read
         Of these options ``by`` chooses spanning variables, the others being at their totals; ``value`` the
         response, where there are several; ``totals="compute"`` drops rows of totals and computes them;
-        ``repair``, ``decimals``, ``counts`` and ``name`` as for other files.
+        ``columns`` further columns of numbers; ``repair``, ``decimals``, ``counts`` and ``name`` as usual.
     recodings
         Branches to close, by variable (see :func:`~tacita.formats.argus.recodings.recode_tree`).
     rule, lower, specified
@@ -74,21 +92,26 @@ def read_table_data(
         A line contradicts the metadata or itself; the message names it, and what helps.
     """
     if metadata.kind != "table":
-        raise FormatError(
-            "these are metadata of microdata, and a table is to be read",
-            place=metadata.path,
-            remedy="Tabulate the records by them.",
+        raise RecordsError(
+            "its metadata describe records about single respondents",
+            place=path,
+            remedy="tabulate them first, or name them as microdata in a project",
         )
+    _refuse_options(metadata, read)
     fields = read_fields(path, metadata)
     fields, trees = _classify(fields, metadata, read, recodings)
     roles = _assign_roles(metadata, read, tuple(trees))
     data, notes = _read_cells(fields, metadata, trees, roles)
-    source = Columns(pa.table(data), fields.place, notes=notes)
     by: dict[str, Spec] = {name: tree.hierarchy for name, tree in trees.items()}
     carried = [
         roles.named[role] for role in ("status", "cost", "lower_level", "upper_level") if role in roles.named
     ]
-    carried += [variable.name for variable in metadata.with_role("shadow")]
+    further = [metadata.find(name) for name in read.columns]
+    carried += [variable.name for variable in (*metadata.with_role("shadow"), *further)]
+    for name in (name for name in carried if name not in data):
+        numbers, missing = _numbers(fields, name)
+        data[name] = pa.array(numbers, mask=missing)
+    source = Columns(pa.table(data), fields.place, notes=notes)
     options = replace(
         read,
         by=by,
@@ -100,13 +123,26 @@ def read_table_data(
         status=None,
         structural=STRUCTURAL,
         largest=roles.largest or None,
-        columns=tuple(dict.fromkeys([*carried, *read.columns])),
+        shadow=next((v.name for v in metadata.with_role("shadow")), None) if roles.largest else None,
+        columns=tuple(dict.fromkeys(carried)),
         name=read.name or Path(path).stem,
     )
     try:
-        return build_table_problem(table_from_columns(source, options), roles, rule, lower, specified)
+        table = coarsen(table_from_columns(source, options), read.levels, read_recodings(read.recode))
+        return build_table_problem(table, roles, rule, lower, specified)
     except InputError as error:
         raise error.with_place(path) from None
+
+
+def _refuse_options(metadata: Metadata, read: ReadOptions) -> None:
+    """Refuse options of reading that the metadata of a table decide."""
+    trees = isinstance(read.by, Mapping) and any(read.by.values())
+    if strange := [name for name in read.given if name not in OPTIONS or (name == "by" and trees)]:
+        raise InputError(
+            f"the metadata say how the table is read, and '{strange[0]}' is given besides",
+            place=metadata.path,
+            remedy="change the metadata instead, or take the option off",
+        )
 
 
 def _classify(
@@ -223,8 +259,7 @@ def _read_cells(
             data[level] = pa.array(numbers, mask=missing)
     for variable in metadata.with_role("shadow"):
         numbers, missing = _numbers(fields, variable.name)
-        data[variable.name] = pa.array(numbers, mask=missing)
-        notes.append(f"the shadow variable '{variable.name}' is kept as a column; rules look at the response")
+        data[variable.name] = pa.array(numbers, mask=missing & ~empty)
     if (letters := roles.get("status")) is not None:
         data[letters] = pa.array(np.where(empty, "e", status).tolist(), pa.string())
     data[STRUCTURAL] = pa.array(empty)
