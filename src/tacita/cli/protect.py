@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 from typer.core import TyperCommand
@@ -122,6 +122,16 @@ def run_protect_command(
         typer.Option(help="Sign in place of suppressed numbers, where the table is laid out. Default: x."),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title above the table, where it is laid out.")] = None,
+    layout: Annotated[
+        Literal["input", "new"] | None,
+        typer.Option(
+            help="Of FILE.xlsx made of a workbook: that of the input sheet, with marks in place, or a new "
+            "one. Default: input."
+        ),
+    ] = None,
+    keep_sheets: Annotated[
+        bool, typer.Option("--keep-sheets", help="Keep further sheets that hold nothing but texts.")
+    ] = False,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -147,7 +157,8 @@ def run_protect_command(
     specification = specify_protection(
         flags.specify(case), method, parse_pairs(option or (), "--option"), effort
     )
-    specification = _specify_output(specification, formats, mark, title, sdmx)
+    looks = {"mark": mark, "title": title, "layout": layout, "keep_sheets": keep_sheets or None}
+    specification = _specify_output(specification, formats, looks, sdmx)
     done = protect_case(
         case,
         specification,
@@ -203,15 +214,14 @@ def specify_protection(
 
 
 def _specify_output(
-    specification: Specification, formats: str | None, mark: str | None, title: str | None, sdmx: SdmxFlags
+    specification: Specification, formats: str | None, looks: Mapping[str, str | bool | None], sdmx: SdmxFlags
 ) -> Specification:
     """Return a specification changed by the command-line flags that say what a release looks like."""
     names = None if formats is None else tuple(name.strip() for name in formats.split(",") if name.strip())
     attributes = None if sdmx.attributes is None else tuple(map(str.strip, sdmx.attributes.split(",")))
     given = {
         "formats": names,
-        "mark": mark,
-        "title": title,
+        **looks,
         "dataflow": sdmx.dataflow,
         "attributes": attributes,
         "tell_primary": sdmx.tell_primary or None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tacita.problem.problem import Problem
     from tacita.publication.destination import Destination
     from tacita.publication.results import Written
+    from tacita.publication.same_layout.input_sheet import InputSheet
     from tacita.specification.specification import Specification
 
 T = TypeVar("T")
@@ -141,6 +142,8 @@ def protect_case(
             mark=output.mark,
             title=output.title,
             sdmx=specification.describe_sdmx() if "sdmx" in formats else None,
+            like=find_input_sheet(specification, place),
+            keep_sheets=output.keep_sheets,
         )
     answer["warnings"] = [*answer["warnings"], *written.warnings]
     refused = place is not None and not found.safe
@@ -164,6 +167,29 @@ def list_formats(place: Destination | None, specification: Specification) -> tup
     """Return the formats that a command writes: those specified, and in a folder always ``csv``."""
     always = ("csv",) if place is None or place.file is None else ()
     return tuple(dict.fromkeys((*always, *specification.output.formats)))
+
+
+def find_input_sheet(specification: Specification, place: Destination) -> InputSheet | None:
+    """Return the sheet whose layout a named workbook has; None where there is none, or a new one is wanted.
+
+    A note says why the layout of an input workbook cannot be kept.
+    """
+    from tacita.core.tables.read_options import ReadOptions
+    from tacita.formats.workbook import is_workbook
+    from tacita.publication.same_layout.input_sheet import ENDINGS, InputSheet
+
+    if place.file is None or not place.file.lower().endswith(".xlsx") or specification.output.layout == "new":
+        return None
+    source = specification.table
+    if source is None or source.file is None:
+        return None
+    path = specification.folder / source.file
+    if path.suffix.lower() in ENDINGS:
+        read = {each.name: getattr(source, each.name) for each in fields(ReadOptions)}
+        return InputSheet(path, ReadOptions(**read))
+    if is_workbook(path):
+        print_notes(f"the layout of {path} is not kept: save it as .xlsx for that")
+    return None
 
 
 def _refuse_inputs(place: Destination, formats: Sequence[str], read: Sequence[Path]) -> None:

@@ -22,7 +22,7 @@ from tacita.formats.crosstab_page import build_crosstab_page
 from tacita.formats.escape import escape
 from tacita.formats.extent import MOST_COLUMNS, MOST_ROWS
 from tacita.formats.number_texts import format_numbers
-from tacita.formats.presentation import HIDDEN, USUAL_MARK, USUAL_PRESENTATION, Presentation
+from tacita.formats.presentation import USUAL_PRESENTATION, Presentation, list_meanings
 from tacita.formats.published_cells import COLUMNS, format_cells
 from tacita.storage.atomic import replace_file
 
@@ -32,13 +32,8 @@ RELEASE = "release"
 LONGEST_SHEET_NAME = 31
 HEADINGS = 3
 """Rows of a crosstab's sheet down to its column headings: title, blank, headings."""
+NEAR = "the true value lies between low and high of the sheet 'release'"
 BLUE, RED, GREY = "#BDD7EE", "#F8CBAD", "#D9D9D9"
-MEANING = {
-    Mark.SUPPRESSED: (USUAL_MARK, HIDDEN),
-    Mark.INTERVAL: ("[4...10]", "the value lies between 4 and 10"),
-    Mark.ROUNDED: ("rounded", "the true value lies between low and high of the sheet 'release'"),
-    Mark.ADJUSTED: ("adjusted", "the true value lies between low and high of the sheet 'release'"),
-}
 MEANING_INTERNAL = (
     ("internal", "this file tells which cells are sensitive: do not publish it"),
     ("primary", "hidden because the cell itself is sensitive (blue)"),
@@ -72,9 +67,8 @@ def write_excel(
             remedy="write .csv or .parquet instead",
         )
     names = name_sheets([find_part(release.structure, part).name for part in parts])
-    used = [meaning for mark, meaning in MEANING.items() if (release.marks == mark).any()]
+    used = list_meanings(release, presentation, NEAR)
     explained = [*MEANING_INTERNAL, *used] if internal else used
-    explained = [(presentation.mark if word == USUAL_MARK else word, text) for word, text in explained]
     with create_workbook(path, public=not internal) as book:
         look = _CellFormats(book, internal)
         for part, (crosstab, _) in zip(parts, names, strict=True):

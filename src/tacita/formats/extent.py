@@ -119,7 +119,7 @@ class _Extent:
             # Numbers that are too long for a reader wrap around in it.
             if not (letters.isascii() and letters.isupper() and len(letters) < 8):
                 self._refuse_number(reference)
-            self.column, self.row = _parse_column(letters), self._number(digits, 0)
+            self.column, self.row = parse_column(letters), self._number(digits, 0)
             self.seen_letters.add(letters)
             self.seen_digits = digits
         else:
@@ -182,7 +182,7 @@ class _Extent:
         )
 
 
-def _parse_column(letters: str) -> int:
+def parse_column(letters: str) -> int:
     """Return the number of a workbook's column by its letters, A being 1."""
     number = 0
     for letter in letters:

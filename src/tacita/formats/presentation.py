@@ -55,3 +55,14 @@ def check_mark(mark: str) -> str:
 
 
 USUAL_PRESENTATION = Presentation()
+
+
+def list_meanings(release: Release, presentation: Presentation, near: str) -> list[tuple[str, str]]:
+    """Return what the signs of a published table mean, those that it has; ``near`` of inexact numbers."""
+    meanings = {
+        Mark.SUPPRESSED: (presentation.mark, HIDDEN),
+        Mark.INTERVAL: ("[4...10]", "the value lies between 4 and 10"),
+        Mark.ROUNDED: ("rounded", near),
+        Mark.ADJUSTED: ("adjusted", near),
+    }
+    return [meaning for mark, meaning in meanings.items() if (release.marks == mark).any()]

@@ -147,24 +147,24 @@ def read_workbook(
     if nested is not None:
         return replace(nested, notes=(*notes, *nested.notes))
     above = count_titles(map(_to_texts, grid))
-    rows = [(number, row) for number, row in enumerate(grid, start=1) if any(_to_text(v) for v in row)]
-    titles = [(number, _to_text(row[0])) for number, row in rows if number <= above]
+    rows = [(number, row) for number, row in enumerate(grid, start=1) if any(format_field(v) for v in row)]
+    titles = [(number, format_field(row[0])) for number, row in rows if number <= above]
     rows = rows[len(titles) :]
     if len(rows) < 2:
         raise FormatError("a row of column names and at least one more are needed", place=place)
     top, names = rows.pop(0)
-    header = [unescape(_to_text(v)) for v in names]
+    header = [unescape(format_field(v)) for v in names]
     while header and not header[-1]:
         header.pop()
     below = count_footnotes(map(_to_texts, reversed(grid[top:])), len(header), codes) if footnotes else 0
-    left = [(number, _to_text(row[0])) for number, row in rows if number > len(grid) - below]
+    left = [(number, format_field(row[0])) for number, row in rows if number > len(grid) - below]
     rows = rows[: len(rows) - len(left)]
     if (repeated := find_repeated(header)) is not None:
         raise FormatError(
             f"two columns are called '{repeated}'", place=f"{place}, row {top}", remedy="rename one of them"
         )
     for number, row in rows:
-        if any(_to_text(v) for v in row[len(header) :]):
+        if any(format_field(v) for v in row[len(header) :]):
             raise FormatError(
                 f"more fields than column names in row {top}",
                 place=f"{place}, row {number}",
@@ -286,7 +286,7 @@ def _list_sheets(path: str | os.PathLike[str], book: CalamineWorkbook) -> Sheets
         about
         for about in known
         if len(known) == 1
-        or any(_to_text(v) for row in _list_rows(_get_sheet(path, book, about.name)) for v in row)
+        or any(format_field(v) for row in _list_rows(_get_sheet(path, book, about.name)) for v in row)
     ]
     seen = [about.visible == SheetVisibleEnum.Visible for about in holding]
     return Sheets(
@@ -316,12 +316,12 @@ def _find_companions(
 
 
 def _is_release(sheet: CalamineSheet) -> bool:
-    texts = ([_to_text(v) for v in row] for row in _list_rows(sheet))
+    texts = ([format_field(v) for v in row] for row in _list_rows(sheet))
     return set(COLUMNS) <= set(next((row for row in texts if any(row)), ()))
 
 
 def _has_table(sheet: CalamineSheet) -> bool:
-    rows = ([text for v in row if (text := _to_text(v))] for row in _list_rows(sheet))
+    rows = ([text for v in row if (text := format_field(v))] for row in _list_rows(sheet))
     return any(len(row) > 1 and any(is_number(tidy(text)) for text in row) for row in rows)
 
 
@@ -366,14 +366,15 @@ def _list_rows(sheet: CalamineSheet) -> Iterable[list[Any]]:
     return () if sheet.end is None else sheet.iter_rows()
 
 
-def _to_text(value: Any) -> str:
+def format_field(value: Any) -> str:
+    """Return what a field of a workbook holds as text; integers without a point."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).strip() if value is not None else ""
 
 
 def _to_texts(row: Sequence[Any]) -> list[str]:
-    return [_to_text(v) for v in row]
+    return [format_field(v) for v in row]
 
 
 def _count_empty_columns(grid: list[list[Any]]) -> int:
@@ -382,12 +383,12 @@ def _count_empty_columns(grid: list[list[Any]]) -> int:
 
 
 def _find_filled(row: Sequence[Any]) -> Iterator[int]:
-    return (k for k, value in enumerate(row) if _to_text(value))
+    return (k for k, value in enumerate(row) if format_field(value))
 
 
 def _build_column(values: list[Any]) -> pa.Array:
     """Return a workbook's column as an array: floats if all filled fields are numbers, else text."""
-    given = [v for v in values if _to_text(v)]
+    given = [v for v in values if format_field(v)]
     if given and all(isinstance(v, int | float) and not isinstance(v, bool) for v in given):
-        return pa.array([float(v) if _to_text(v) else None for v in values], pa.float64())
-    return pa.array([unescape(_to_text(v)) for v in values], pa.string())
+        return pa.array([float(v) if format_field(v) else None for v in values], pa.float64())
+    return pa.array([unescape(format_field(v)) for v in values], pa.string())

@@ -76,13 +76,7 @@ def write_release(
     """
     if unaudited is None:
         refuse_unless_safe(release, audit)
-    if release.notice not in NOTICES:
-        raise ReleaseError(
-            "the release has a notice that readers cannot tell from a message",
-            remedy=f"use one of tacita.verify.NOTICES, or none; not '{release.notice}'",
-        )
-    reason = "" if unaudited is None else check_reason(unaudited)
-    labels = {name: text for name, text in (("unaudited", reason), ("notice", release.notice)) if text}
+    labels = build_labels(release, unaudited)
     target, presentation = Path(path), Presentation(mark, title)
     suffix = target.suffix.lower()
     if format not in (None, *OTHER_CSV, suffix[1:]) or (format in OTHER_CSV and suffix != ".csv"):
@@ -115,6 +109,17 @@ def write_release(
         return write_html(release, target, labels, presentation)
     known = ", ".join(f".{ending}" for ending in FORMATS if ending not in OTHER_CSV)
     raise InputError(f"no format has the ending '{suffix}'", place=target, remedy=f"use one of {known}")
+
+
+def build_labels(release: Release, unaudited: str | None) -> dict[str, str]:
+    """Return what every file says of a whole release: why it is published unaudited, and its notice."""
+    if release.notice not in NOTICES:
+        raise ReleaseError(
+            "the release has a notice that readers cannot tell from a message",
+            remedy=f"use one of tacita.verify.NOTICES, or none; not '{release.notice}'",
+        )
+    reason = "" if unaudited is None else check_reason(unaudited)
+    return {name: text for name, text in (("unaudited", reason), ("notice", release.notice)) if text}
 
 
 def is_reason(text: str) -> bool:

@@ -48,7 +48,9 @@ from tacita.publication.destination import (
     find_destination,
 )
 from tacita.publication.folders import note_releases_outside, refuse_mixed, remove_earlier_drafts
-from tacita.publication.release_write import check_reason, write_release
+from tacita.publication.release_write import build_labels, check_reason, write_release
+from tacita.publication.same_layout.input_sheet import InputSheet
+from tacita.publication.same_layout.write_workbook import write_same_layout
 from tacita.storage.atomic import write_text
 from tacita.storage.file_set import open_file_set
 from tacita.storage.internal import PUBLICATION
@@ -86,6 +88,8 @@ def write_results(
     mark: str = USUAL_MARK,
     title: str = "",
     sdmx: SdmxOptions | None = None,
+    like: InputSheet | None = None,
+    keep_sheets: bool = False,
     with_them: Sequence[Path] = (),
 ) -> Written:
     """Write a release for publication and the verdict on it for internal use, in place of earlier ones.
@@ -105,6 +109,9 @@ def write_results(
         What stands in place of suppressed numbers, and above the table, where it is laid out.
     sdmx
         How SDMX-CSV is written: its dataflow, its attributes.
+    like, keep_sheets
+        The workbook that the table was read from: a named ``.xlsx`` file then has its layout, see
+        :mod:`tacita.publication.same_layout`; and whether further sheets of nothing but texts are kept.
     with_them
         Further internal files, complete but not in their places: they are moved with the others.
 
@@ -122,9 +129,21 @@ def write_results(
     refuse_blocked(place, formats)
     unaudited = None if audit.safe or reason is None else check_reason(reason)
     chosen = planned if audit.safe or unaudited is not None else {}
+    layout: tuple[str, ...] = ()
     with open_file_set(place.home) as files:
         public, internal = files.make_folder(place.public), files.make_folder(place.internal)
         for each, name in chosen.items():
+            if each == "xlsx" and like is not None and place.file is not None:
+                layout = write_same_layout(
+                    audit.release,
+                    public / name,
+                    like,
+                    build_labels(audit.release, unaudited),
+                    Presentation(mark, title),
+                    truth=audit.problem.table,
+                    keep_sheets=keep_sheets,
+                )
+                continue
             write_release(
                 audit.release,
                 public / name,
@@ -161,7 +180,7 @@ def write_results(
     said = _list_sdmx_notes(audit, place, chosen, sdmx)
     if "sdmx" in chosen and sdmx is not None and sdmx.primary:
         warnings = (*warnings, f"{place.home / place.public / chosen['sdmx']} {TELLS_PRIMARY}")
-    return Written(paths, (*notes, *primary, *said, *more), warnings, shown)
+    return Written(paths, (*notes, *layout, *primary, *said, *more), warnings, shown)
 
 
 def _list_sdmx_notes(

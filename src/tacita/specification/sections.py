@@ -360,6 +360,9 @@ class Output(Section):
     dataflow, attributes, tell_primary
         Of SDMX-CSV: its dataflow, attributes to keep, and whether it tells primary cells from others; see
         :mod:`tacita.formats.sdmx.release_write`.
+    layout, keep_sheets
+        Of a workbook that is made of a workbook: that of the ``input``, or a ``new`` one; and whether further
+        sheets that hold nothing but texts are kept.
     """
 
     folder: str | None = None
@@ -370,9 +373,12 @@ class Output(Section):
     dataflow: str | None = None
     attributes: tuple[str, ...] = ()
     tell_primary: bool = False
+    layout: Literal["input", "new"] = "input"
+    keep_sheets: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        _refuse_other(self.layout, ("input", "new"), "layout")
         for name in self.formats:
             _refuse_other(name, (*FORMATS, *INTERNAL_FORMATS), "formats")
         if self.folder is not None and self.file is not None:

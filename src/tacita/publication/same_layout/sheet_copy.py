@@ -1,0 +1,143 @@
+"""Copy the looks of a sheet into a new workbook: styles, sizes, merged cells, page set-up; nothing else."""
+
+from __future__ import annotations
+
+import re
+from copy import copy
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from tacita.publication.same_layout.telling_texts import HiddenValues, Telling
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
+    from openpyxl.worksheet.worksheet import Worksheet
+
+DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+COLOURS = ("dk1", "lt1", "dk2", "lt2", *(f"accent{k}" for k in range(1, 7)), "hlink", "folHlink")
+PAGE = ("orientation", "paperSize", "scale", "fitToHeight", "fitToWidth", "pageOrder", "blackAndWhite")
+VIEW = ("showGridLines", "showRowColHeaders", "showZeros", "rightToLeft", "zoomScale", "view")
+HEADERS = ("oddHeader", "oddFooter", "evenHeader", "evenFooter", "firstHeader", "firstFooter")
+
+
+class StyleCopier:
+    """Copies styles of cells, rows and columns from one workbook to another, each combination once."""
+
+    def __init__(self, hidden: HiddenValues) -> None:
+        self._known: dict[tuple[int, ...], Any] = {}
+        self._hidden = hidden
+        self.dropped_formats = 0
+
+    def copy(self, source: Any, target: Any) -> None:
+        """Give a cell, row or column of the new workbook the style of another."""
+        if not source.has_style:
+            return
+        key = tuple(source._style)
+        if key not in self._known:
+            for name in ("font", "fill", "border", "alignment", "protection"):
+                setattr(target, name, copy(getattr(source, name)))
+            target.number_format = self._check_format(source.number_format)
+            self._known[key] = target._style
+        target._style = copy(self._known[key])
+
+    def _check_format(self, text: str) -> str:
+        """Return the number format of a cell, or the general one if its words tell a hidden value."""
+        if self._hidden.judge(text) < Telling.VALUE:
+            return text
+        self.dropped_formats += 1
+        return "General"
+
+
+def copy_book_looks(source: Workbook, target: Workbook) -> None:
+    """Give a new workbook the usual font and the colours of another."""
+    from openpyxl.utils.indexed_list import IndexedList
+
+    font = copy(source._fonts[0])
+    target._fonts = IndexedList([font, *target._fonts[1:]])
+    target._named_styles["Normal"].font = font
+    target.loaded_theme = build_theme(source.loaded_theme)
+    target.epoch = source.epoch
+    properties = target.properties
+    properties.creator = properties.lastModifiedBy = None
+
+
+def build_theme(given: bytes | None) -> bytes | None:
+    """Return the usual theme of workbooks with the colours and fonts of another; None: as it is."""
+    if given is None:
+        return None
+    from openpyxl.writer.theme import theme_xml
+
+    try:
+        root = ET.fromstring(given)
+        usual = ET.fromstring(theme_xml)
+    except ET.ParseError:
+        return None
+    for name in COLOURS:
+        here, there = usual.find(f".//{DRAWING}{name}"), root.find(f".//{DRAWING}{name}")
+        if here is None or there is None or len(there) == 0:
+            continue
+        colour = there[0].get("lastClr") or there[0].get("val") or ""
+        if re.fullmatch("[0-9A-Fa-f]{6}", colour):
+            for child in list(here):
+                here.remove(child)
+            ET.SubElement(here, f"{DRAWING}srgbClr", {"val": colour.upper()})
+    for kind in ("majorFont", "minorFont"):
+        own = f".//{DRAWING}{kind}/{DRAWING}latin"
+        here, there = usual.find(own), root.find(own)
+        font = "" if there is None else there.get("typeface", "")
+        if here is not None and re.fullmatch(r"[A-Za-z ]{1,40}", font):
+            here.set("typeface", font)
+    return bytes(ET.tostring(usual, encoding="utf-8", xml_declaration=True))
+
+
+def copy_sheet_looks(source: Worksheet, target: Worksheet, styles: StyleCopier) -> None:
+    """Give a sheet of the new workbook the sizes, merged cells, view and page set-up of another."""
+    for key, column in source.column_dimensions.items():
+        own = target.column_dimensions[key]
+        for name in ("width", "hidden", "bestFit", "outlineLevel", "collapsed", "min", "max"):
+            setattr(own, name, getattr(column, name))
+        styles.copy(column, own)
+    for number, row in source.row_dimensions.items():
+        line = target.row_dimensions[number]
+        for name in ("ht", "hidden", "outlineLevel", "collapsed", "thickBot", "thickTop"):
+            setattr(line, name, getattr(row, name))
+        styles.copy(row, line)
+    target.sheet_format = copy(source.sheet_format)
+    target.sheet_properties.tabColor = copy(source.sheet_properties.tabColor)
+    target.sheet_properties.pageSetUpPr = copy(source.sheet_properties.pageSetUpPr)
+    target.sheet_properties.outlinePr = copy(source.sheet_properties.outlinePr)
+    for name in VIEW:
+        setattr(target.sheet_view, name, getattr(source.sheet_view, name))
+    target.freeze_panes = source.freeze_panes
+    for name in PAGE:
+        setattr(target.page_setup, name, getattr(source.page_setup, name))
+    target.page_margins = copy(source.page_margins)
+    target.print_options = copy(source.print_options)
+    if source.print_title_rows:
+        target.print_title_rows = source.print_title_rows
+    if source.print_title_cols:
+        target.print_title_cols = source.print_title_cols
+
+
+def copy_merged_cells(source: Worksheet, target: Worksheet, styles: StyleCopier) -> None:
+    """Merge the cells of a sheet of the new workbook that are merged in another."""
+    for place in source.merged_cells.ranges:
+        target.merge_cells(place.coord)
+    for place in source.merged_cells.ranges:
+        for row, column in place.cells:
+            styles.copy(source._cells[row, column], target._cells[row, column])
+
+
+def copy_page_texts(source: Worksheet, target: Worksheet, hidden: HiddenValues) -> list[str]:
+    """Copy headers and footers of printed pages; return the names of those left out, as they tell values."""
+    left_out = []
+    for name in HEADERS:
+        for side in ("left", "center", "right"):
+            item, own = getattr(getattr(source, name), side), getattr(getattr(target, name), side)
+            if item.text and hidden.judge(item.text) == Telling.VALUE:
+                left_out.append(name)
+            elif item.text:
+                own.text, own.font, own.size, own.color = item.text, item.font, item.size, item.color
+    target.HeaderFooter.differentOddEven = source.HeaderFooter.differentOddEven
+    target.HeaderFooter.differentFirst = source.HeaderFooter.differentFirst
+    return left_out

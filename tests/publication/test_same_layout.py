@@ -1,0 +1,241 @@
+"""The workbook comes back as it was, and nothing of what is hidden stays anywhere in it."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_workbook import REGIONS, SHEET, TITLE, make_workbook
+from openpyxl import Workbook, load_workbook
+
+import tacita as tc
+from tacita.cli import main
+from tacita.core.errors import FormatError, ReleaseError
+from tacita.core.tables.read_options import ReadOptions
+from tacita.formats.presentation import Presentation
+from tacita.publication.same_layout.input_sheet import InputSheet
+from tacita.publication.same_layout.telling_texts import HiddenValues, Telling
+from tacita.publication.same_layout.write_workbook import write_same_layout
+
+HIDDEN = [
+    ("North", "Men", "small"),
+    ("North", "Men", "large"),
+    ("East", "Men", "small"),
+    ("East", "Men", "large"),
+]
+
+
+def release_of(
+    path: Path, hidden: Iterable[tuple[str, ...]] = HIDDEN, **read: Any
+) -> tuple[tc.Table, tc.Release]:
+    table = tc.read_case(path, counts=True, **read)
+    assert isinstance(table, tc.Table)
+    return table, tc.Release.suppress(table, [table.structure.find(*codes) for codes in hidden])
+
+
+def written(path: Path, release: tc.Release, mark: str = "*", **more: Any) -> tuple[Path, tuple[str, ...]]:
+    target = path.with_name("safe.xlsx")
+    return target, write_same_layout(release, target, InputSheet(path), {}, Presentation(mark), **more)
+
+
+def list_numbers(path: Path) -> set[Decimal]:
+    """All numbers in any part of a workbook: digits, also with signs between them."""
+    found = set()
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            text = archive.read(name).decode("utf-8", "replace")
+            for each in re.findall(r"\d[\d.,  ']*", text):
+                found.add(Decimal(re.sub(r"\D", "", each)))
+                found.update(Decimal(part) for part in re.findall(r"\d+(?:\.\d+)?", each))
+    return found
+
+
+def style_of(cell: Any) -> tuple[str, ...]:
+    return tuple(repr(getattr(cell, name)) for name in ("font", "fill", "border", "number_format"))
+
+
+def test_the_sheet_is_the_same_but_for_marks_and_a_legend(tmp_path: Path) -> None:
+    path = make_workbook(tmp_path / "report.xlsx")
+    table, release = release_of(path)
+    target, notes = written(path, release, truth=table)
+    before, after = load_workbook(path)[SHEET], load_workbook(target)[SHEET]
+    marks = {cell.coordinate for row in after.iter_rows() for cell in row if cell.value == "*"}
+    assert marks == {"B6", "C6", "B7", "C7"}
+    for row in before.iter_rows():
+        for cell in row:
+            own = after[cell.coordinate]
+            assert style_of(own) == style_of(cell), cell.coordinate
+            if cell.coordinate not in marks:
+                assert own.value == cell.value
+                assert repr(own.alignment) == repr(cell.alignment)
+    assert after["B6"].alignment.horizontal == "right"
+    assert after["A13"].value == "*: hidden"
+    assert {str(each) for each in after.merged_cells.ranges} == {
+        str(each) for each in before.merged_cells.ranges
+    }
+    for key in ("A", "B", "F"):
+        assert after.column_dimensions[key].width == before.column_dimensions[key].width
+    assert after.row_dimensions[1].height == 24
+    assert (after.freeze_panes, after.print_title_rows) == ("B6", "$4:$5")
+    assert (after.page_setup.orientation, after.oddFooter.center.text) == ("landscape", "Page &P")
+    # The chart of the table stays; the one of another sheet, and all else, is left out by name.
+    assert len(after._charts) == 1
+    assert len(before._charts) == 2
+    for word in ("'working'", "comments", "conditional formats", "lists of valid entries", "defined names"):
+        assert any(word in note for note in notes), word
+    assert any("a chart was left out: it draws from elsewhere" in note for note in notes)
+
+
+def test_no_hidden_value_is_in_any_part(tmp_path: Path) -> None:
+    path = make_workbook(tmp_path / "report.xlsx")
+    table, release = release_of(path)
+    target, _ = written(path, release, truth=table)
+    hidden = {Decimal(int(units)) for units in table.units[release.hidden]}
+    assert hidden <= list_numbers(path)
+    assert not hidden & list_numbers(target)
+
+
+@given(st.data())
+def test_no_hidden_value_is_in_any_part_of_any_layout(tmp_path_factory: Any, data: st.DataObject) -> None:
+    folder = tmp_path_factory.mktemp("layouts")
+    values = data.draw(
+        st.lists(st.integers(1_000_003, 9_999_991), min_size=12, max_size=12, unique=True), label="values"
+    )
+    regions = {name: values[4 * k : 4 * k + 4] for k, name in enumerate(("North", "East", "South"))}
+    path = make_workbook(folder / "report.xlsx", regions)
+    table = tc.read_case(path, counts=True)
+    assert isinstance(table, tc.Table)
+    chosen = data.draw(st.sets(st.integers(0, len(table) - 1), min_size=1), label="hidden")
+    intervals = data.draw(st.booleans(), label="intervals")
+    mask = np.isin(np.arange(len(table)), list(chosen))
+    release = tc.Release.suppress(table, mask)
+    if intervals:
+        release = tc.Release.intervals(table, mask, table.units - 1_000, table.units + 2_000)
+    target, _ = written(path, release, truth=table)
+    hidden = {Decimal(int(units)) for units in table.units[release.hidden]}
+    shown = {Decimal(int(units)) for units in table.units[~release.hidden]}
+    assert not (hidden - shown) & list_numbers(target)
+
+
+@pytest.mark.parametrize("text", ["of 1042319", "of 1 042 319 EUR", "1.042.319 EUR", "1,042,319 EUR"])
+@pytest.mark.parametrize("field", ["A2", "A11", "A30"])
+def test_a_text_that_tells_a_hidden_value_is_refused_by_name(tmp_path: Path, field: str, text: str) -> None:
+    path = make_workbook(tmp_path / "report.xlsx", **{field: text})
+    _, release = release_of(path)
+    with pytest.raises(ReleaseError, match=f"the text of {field} holds the value of a hidden cell"):
+        written(path, release)
+    assert not (tmp_path / "safe.xlsx").exists()
+
+
+def test_formulas_and_numbers_outside_of_the_table_stay_behind(tmp_path: Path) -> None:
+    path = make_workbook(
+        tmp_path / "report.xlsx", A14='="Share of men: "&B6/F6', A15='=CONCATENATE("See ",A2)'
+    )
+    _, release = release_of(path)
+    target, notes = written(path, release)
+    sheet = load_workbook(target)[SHEET]
+    assert sheet["A14"].value is None
+    assert all(cell.data_type != "f" for row in sheet.iter_rows() for cell in row)
+    assert not any("A15" in note for note in notes if "formulas" in note)
+
+
+def test_a_list_of_cells_comes_back_without_its_other_columns(tmp_path: Path) -> None:
+    book = Workbook()
+    sheet = book.active
+    rows: list[list[Any]] = [["region", "size", "freq", "value", "status"]]
+    rows += [
+        [r, s, 3, v, "u"] for r, s, v in (("N", "s", 731), ("N", "l", 822), ("S", "s", 913), ("S", "l", 604))
+    ]
+    for row in rows:
+        sheet.append(row)
+    path = tmp_path / "list.xlsx"
+    book.save(path)
+    found = tc.read_case(path)
+    assert isinstance(found, tc.Problem)
+    release = tc.Release.suppress(found.table, [found.table.structure.find("N", "s")])
+    target, notes = written(path, release)
+    sheet = load_workbook(target).active
+    got = [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2, max_row=3)]
+    assert got == [["N", "s", None, "*", None], ["N", "l", None, 822, None]]
+    assert any("beside the table's codes and values: C2, E2" in note for note in notes)
+
+
+def test_sheets_of_texts_are_kept_on_request(tmp_path: Path) -> None:
+    path = make_workbook(tmp_path / "report.xlsx")
+    book = load_workbook(path)
+    book.create_sheet("notes")["A1"] = "Turnover is what enterprises invoice."
+    book.save(path)
+    _, release = release_of(path)
+    target, notes = written(path, release, keep_sheets=True)
+    assert load_workbook(target).sheetnames == [SHEET, "notes"]
+    assert any("sheets left out" in note and "'working'" in note for note in notes)
+    assert load_workbook(written(path, release)[0]).sheetnames == [SHEET]
+
+
+def test_an_endless_merge_is_refused(tmp_path: Path) -> None:
+    path = make_workbook(tmp_path / "report.xlsx")
+    _, release = release_of(path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content.replace(b'ref="A1:F1"', b'ref="A60:XFD1048576"'))
+    with pytest.raises(FormatError, match="of its fields are merged"):
+        written(path, release)
+
+
+def test_a_command_gives_the_workbook_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_workbook(Path("report.xlsx"))
+    flags = ["protect", "report.xlsx", "--counts", "--rules", "frequency(400000)", "--mark", "c"]
+    assert main([*flags, "--out", "safe.xlsx"]) == 0
+    sheet = load_workbook("safe.xlsx")[SHEET]
+    assert sheet["A1"].value == TITLE
+    assert sheet["B7"].value == "c"
+    smallest = Decimal(REGIONS["East"][0])
+    assert smallest not in list_numbers(Path("safe.xlsx"))
+    assert main([*flags, "--out", "new.xlsx", "--layout", "new"]) == 0
+    assert load_workbook("new.xlsx").sheetnames[0] != SHEET
+    # Whoever reads the workbook back finds the same cells hidden.
+    table = tc.read_case("report.xlsx", counts=True)
+    assert isinstance(table, tc.Table)
+    with pytest.warns(tc.TacitaWarning):
+        read = tc.read_release("safe.xlsx", table)
+    record = tc.read_release(Path("safe.internal") / "release.csv", table)
+    assert (read.hidden | ~record.hidden).all()
+
+
+def test_options_of_reading_are_those_of_the_case(tmp_path: Path) -> None:
+    path = make_workbook(tmp_path / "report.xlsx")
+    _, release = release_of(path, sheet=SHEET)
+    target = tmp_path / "safe.xlsx"
+    source = InputSheet(path, ReadOptions(sheet=SHEET))
+    write_same_layout(release, target, source, {"notice": "Numbers are perturbed."}, Presentation())
+    assert load_workbook(target)[SHEET]["A14"].value == "notice: Numbers are perturbed."
+
+
+@pytest.mark.parametrize(
+    ("text", "telling"),
+    [
+        ("1042319", Telling.VALUE),
+        ("1 042 319", Telling.VALUE),
+        ("1.042.319,0", Telling.VALUE),
+        ("about 12.5 %", Telling.VALUE),
+        ("12,5", Telling.VALUE),
+        ("Table 3", Telling.PERHAPS),
+        ("in 2024", Telling.PERHAPS),
+        ("10423190", Telling.NOTHING),
+        ("Table 4", Telling.NOTHING),
+    ],
+)
+def test_numbers_are_found_in_any_notation(text: str, telling: Telling) -> None:
+    hidden = HiddenValues([Decimal(1042319), Decimal("12.5"), Decimal(3), Decimal(2024)])
+    assert hidden.judge(text) == telling
