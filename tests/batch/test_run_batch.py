@@ -193,6 +193,26 @@ def test_tables_that_tell_too_much_together_are_refused(folder: Path) -> None:
         assert rows[region, "Total"] == value
 
 
+def test_tables_on_either_side_of_clear_are_judged_together(folder: Path) -> None:
+    one, two = TWO.split('<SPECIFYTABLE> "Region"|')
+    work = '<SUPPRESS> OPT(1)\n<WRITETABLE> (1,3,,"out/{}.csv")\n'
+    other = RECORDS + '<SPECIFYTABLE> "Region"|' + two.replace('"Turnover"', '"TURNOVER"')
+    result = carry_out(folder, f"{one}<READMICRODATA>\n{work.format('a')}<CLEAR>\n{other}{work.format('b')}")
+    assert not result.errors, result.errors
+    assert len(result.refused) == 2
+    assert "the tables of line 3 and line 11 have the same response" in result.refused[0]
+
+
+def test_linked_tables_with_decisions_are_protected_together(folder: Path) -> None:
+    result = carry_out(
+        folder,
+        TWO + '<APRIORI> "decisions.hst",1,";"\n<SUPPRESS> GH(0)\n'
+        '<WRITETABLE> (1,3,,"out/a.csv")\n<WRITETABLE> (2,5,,"out/b.tab")\n',
+    )
+    assert result.safe, result
+    assert result.tables[0]["tables"] == [1, 2]
+
+
 def test_hidden_values_are_in_no_published_file(folder: Path) -> None:
     result = carry_out(
         folder,

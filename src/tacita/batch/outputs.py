@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,14 +10,13 @@ import numpy as np
 
 from tacita.auditing.audit import audit
 from tacita.batch.results import BatchResult, OutputRequest, ProtectedTables
-from tacita.batch.tables import Subject
+from tacita.batch.tables import BatchTable, Subject, pose_problem
 from tacita.core.errors import InputError, TacitaError, UnsafeError
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.formats.argus.batch import KINDS, WriteTable
 from tacita.formats.argus.delimited import OutputOptions
 from tacita.formats.argus.internal_outputs import InternalKind
-from tacita.problem.problem import Problem
 from tacita.publication.argus_outputs import PublicKind
 from tacita.publication.argus_results import write_internal_result, write_public_result
 
@@ -29,29 +28,20 @@ HONOURED = {
     "crosstab": ("QU",),
 }
 """Options that mean something, by kind of output; a minus turns them off, as they are without it."""
-Pose = Callable[[tuple[int, ...]], Problem]
 
 
 def write_outputs(
-    outputs: Sequence[OutputRequest],
-    subjects: Mapping[int, Subject],
-    pose: Pose,
-    find_output: Callable[[str], Path],
-    run: Run,
+    outputs: Sequence[OutputRequest], find_output: Callable[[str], Path], run: Run
 ) -> BatchResult:
     """Write the tables that a batch asks for; return what was written and what is to be said.
 
     Parameters
     ----------
-    subjects
-        What each table is about, by number: tables of one subject may share cells.
-    pose
-        Gives the problem of several tables together.
     find_output
         Gives the path that a name in the batch stands for.
     """
     together = [_find_release(output, run) for output in outputs if _is_public(output.command)]
-    unsafe, remarks = _find_unsafe_together(together, subjects, pose, run)
+    unsafe, remarks = _find_unsafe_together(together, run)
     result: dict[str, list[Any]] = {
         "written": [],
         "remarks": remarks,
@@ -73,8 +63,9 @@ def write_outputs(
                     "the cell key method is not carried out, so nothing is written",
                     remedy="protect the table with another method, and write another kind",
                 )
-            if release is not None and (not release.audit.safe or command.table in unsafe):
-                raise UnsafeError(unsafe.get(command.table, NOT_SAFE if output.protected else NOT_PROTECTED))
+            if release is not None and (not release.audit.safe or output.table in unsafe):
+                alone = NOT_SAFE if output.protected else NOT_PROTECTED
+                raise UnsafeError(unsafe.get(output.table, alone))
             written = _write(output, release, find_output(command.file))
         except UnsafeError as error:
             result["refused"].append(str(error.with_place(place)))
@@ -107,46 +98,51 @@ def _find_release(output: OutputRequest, run: Run) -> ProtectedTables:
         return output.protected
     problem = output.problem
     release = Release.suppress(problem.table, problem.sensitive, primary=problem.sensitive)
-    return ProtectedTables((output.command.table,), problem, release, audit(problem, release, run))
+    return ProtectedTables((output.table,), problem, release, audit(problem, release, run))
 
 
 def _find_unsafe_together(
-    releases: Sequence[ProtectedTables], subjects: Mapping[int, Subject], pose: Pose, run: Run
-) -> tuple[dict[int, str], list[str]]:
-    """Return the tables of a batch that other tables tell too much of, by number, and why; and remarks.
+    releases: Sequence[ProtectedTables], run: Run
+) -> tuple[dict[BatchTable, str], list[str]]:
+    """Return the tables of a batch that other tables tell too much of, and why; and remarks.
 
-    A reader has all of them: they are one release of the linked tables.
+    A reader has all of them: those about the same are one release of the linked tables.
     """
-    unsafe: dict[int, str] = {}
+    unsafe: dict[BatchTable, str] = {}
     remarks: list[str] = []
     groups: dict[Subject, dict[int, ProtectedTables]] = {}
     for release in releases:
-        groups.setdefault(subjects[release.numbers[0]], {})[id(release)] = release
+        if release.audit.safe:
+            groups.setdefault(release.tables[0].subject, {})[id(release)] = release
     for subject, group in groups.items():
-        numbers = tuple(sorted({number for release in group.values() for number in release.numbers}))
-        if len(group) < 2 or not all(release.audit.safe for release in group.values()):
+        if len(group) < 2:
             continue
+        tables = tuple(dict.fromkeys(table for release in group.values() for table in release.tables))
+        names = _name(tables)
         try:
-            problem = pose(numbers)
+            problem = pose_problem(tables, with_costs=False)
         except TacitaError as error:
             if type(error) is InputError and not subject.records:
                 # Shared cells with different values: files of other years, say.
-                remarks.append(f"{_name(numbers)} are not parts of one table, and judged apart: {error}")
+                remarks.append(f"{names} are not parts of one table, and judged apart: {error}")
             else:
-                unsafe |= dict.fromkeys(numbers, f"{_name(numbers)} cannot be audited together: {error}")
+                unsafe |= dict.fromkeys(tables, f"{names} cannot be audited together: {error}")
             continue
         nothing = Release.suppress(problem.table, np.ones(len(problem.table), dtype=bool))
         if not audit(problem, [*(release.release for release in group.values()), nothing], run).safe:
             unsafe |= dict.fromkeys(
-                numbers,
-                f"{_name(numbers)} have the same response, and tell more together than each of them may: "
-                "they are not written. Protect them together, with MOD(0)",
+                tables,
+                f"{names} have the same response, and what is published of them tells more together than "
+                "each may: they are not written. Protect them together, with MOD(0)",
             )
     return unsafe, remarks
 
 
-def _name(numbers: Sequence[int]) -> str:
-    return f"tables {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+def _name(tables: Sequence[BatchTable]) -> str:
+    """Return the tables of a batch by the lines that specify them."""
+    lines = [table.specified.place.rpartition(", ")[2] or f"table {table.number}" for table in tables]
+    several = f"s of {', '.join(lines[:-1])} and {lines[-1]}" if len(lines) > 1 else f" of {lines[0]}"
+    return f"the table{several}"
 
 
 def _write(output: OutputRequest, release: ProtectedTables | None, file: Path) -> Any:
@@ -161,13 +157,13 @@ def _write(output: OutputRequest, release: ProtectedTables | None, file: Path) -
     )
     if _is_public(command):
         assert release is not None
-        part = release.find_part(command.table)
+        part = release.find_part(output.table)
         return write_public_result(release.audit, file, cast(PublicKind, kind), options, part)
     if release is None:
         problem = output.problem
         shown = Release.suppress(problem.table, problem.sensitive)
         return write_internal_result(problem, shown, file, cast(InternalKind, kind), options)
-    part = release.find_part(command.table)
+    part = release.find_part(output.table)
     return write_internal_result(
         release.problem, release.release, file, cast(InternalKind, kind), options, part
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tacita.auditing.audit import Audit
+from tacita.batch.tables import BatchTable
 from tacita.core.release import Release
 from tacita.formats.argus.batch import WriteTable
 from tacita.problem.problem import Problem
@@ -17,17 +18,17 @@ from tacita.problem.problem import Problem
 class ProtectedTables:
     """A release of one table of a batch, or of linked ones together, with its audit.
 
-    ``numbers`` are the tables, in the order of the parts of the release.
+    ``tables`` stand in the order of the parts of the release.
     """
 
-    numbers: tuple[int, ...]
+    tables: tuple[BatchTable, ...]
     problem: Problem
     release: Release
     audit: Audit
 
-    def find_part(self, number: int) -> int:
+    def find_part(self, table: BatchTable) -> int:
         """Return which part of the release is a table of the batch."""
-        return self.numbers.index(number)
+        return self.tables.index(table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,7 @@ class OutputRequest:
     """
 
     command: WriteTable
+    table: BatchTable
     problem: Problem
     protected: ProtectedTables | None
 

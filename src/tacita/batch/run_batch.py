@@ -1,8 +1,8 @@
 """Carry out the commands of a batch, one after the other.
 
-Tables are written at the end, or at <CLEAR>: what one of them publishes may tell of cells that another hides,
-so those with the same response are audited together first. What fails is said by file and line, and the rest
-is done all the same.
+Tables are written at the end: what one of them publishes may tell of cells that another hides, so those with
+the same response are audited together first. What fails is said by file and line, and the rest is done all
+the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tacita.batch.methods import translate_method
 from tacita.batch.outputs import write_outputs
 from tacita.batch.results import BatchResult, OutputRequest, ProtectedTables
 from tacita.batch.tables import BatchTable, pose_problem
-from tacita.core.errors import FormatError, TacitaError
+from tacita.core.errors import FormatError, TacitaError, describe_write_failure
 from tacita.core.run import Run
 from tacita.formats.argus.batch import (
     Apriori,
@@ -100,7 +100,10 @@ class BatchExecution:
                 self._carry_out(command)
             except TacitaError as error:
                 self._fail(command, error)
-        self._write_outputs()
+            except OSError as error:
+                self._fail(command, describe_write_failure(Path(error.filename or "a file"), error))
+        if self.outputs:
+            self._add_all(write_outputs(self.outputs, self._find_output, self._make_audit_run()))
         if not self.result.written and not self.result.errors and not self.result.refused:
             self._add(remarks=[f"{self.batch.path}: it writes no table"])
         if self.log is not None:
@@ -125,9 +128,9 @@ class BatchExecution:
                 self._protect(command)
             case WriteTable():
                 problem = self._pose((command.table,))
-                self.outputs.append(OutputRequest(command, problem, self.protected.get(command.table)))
+                table, done = self.tables[command.table - 1], self.protected.get(command.table)
+                self.outputs.append(OutputRequest(command, table, problem, done))
             case Clear():
-                self._write_outputs()
                 self.tables, self.unread = [], 0
                 self.protected.clear()
                 self.problems.clear()
@@ -195,10 +198,6 @@ class BatchExecution:
             self.problems[tables] = pose_problem(tables)
         return self.problems[tables]
 
-    def _pose_together(self, numbers: tuple[int, ...]) -> Problem:
-        """Return the problem of tables that are judged together, whatever hiding their cells costs."""
-        return pose_problem([self.tables[number - 1] for number in numbers], with_costs=False)
-
     # -------------------------------------------------------------- methods
 
     def _protect(self, command: Suppress) -> None:
@@ -218,7 +217,8 @@ class BatchExecution:
         limit = translated.time_limit if self.time_limit is None else self.time_limit
         release = method.protect(problem, self.run.limited(limit))
         found = audit(problem, release, self._make_audit_run())
-        done = ProtectedTables(numbers, problem, release, found)
+        tables = tuple(self.tables[each - 1] for each in numbers)
+        done = ProtectedTables(tables, problem, release, found)
         self.protected.update(dict.fromkeys(numbers, done))
         if release.outcome is not None:
             self._remark(command, *release.outcome.remarks)
@@ -232,15 +232,6 @@ class BatchExecution:
         return Run(seed=run.seed, executor=run.executor, listener=run.listener).begin()
 
     # -------------------------------------------------------------- files
-
-    def _write_outputs(self) -> None:
-        """Write the tables that the batch has asked for so far."""
-        outputs, self.outputs = self.outputs, []
-        if outputs:
-            groups = {table.number: table.subject for table in self.tables}
-            self._add_all(
-                write_outputs(outputs, groups, self._pose_together, self._find_output, self._make_audit_run())
-            )
 
     def _find_output(self, name: str) -> Path:
         """Return where a file that the batch names is to be written; refuse the place of an input."""
@@ -318,7 +309,7 @@ def _explain_other(command: Command) -> str:
 def _build_record(command: Suppress, method: str, done: ProtectedTables) -> dict[str, Any]:
     outcome, problem, release = done.release.outcome, done.problem, done.release
     return {
-        "tables": list(done.numbers),
+        "tables": [table.number for table in done.tables],
         "command": f"{command.method.word}({command.method.table})",
         "method": method,
         "status": outcome.status.value if outcome else None,

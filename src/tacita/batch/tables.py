@@ -83,7 +83,10 @@ class BatchTable:
     @property
     def subject(self) -> Subject:
         """What the table is about."""
-        return Subject(self.find(self.data) if self.records else None, self.specified.response)
+        response = self.specified.response
+        return Subject(
+            self.find(self.data) if self.records else None, None if response is None else response.casefold()
+        )
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -124,7 +127,7 @@ def pose_problem(tables: Sequence[BatchTable], *, with_costs: bool = True) -> Pr
     # Decisions on single cells are made after the rules of their own table.
     decided = len(tables) > 1 and any(table.decisions for table in tables)
     if decided:
-        parts = {str(table.number): pose_problem([table]) for table in tables}
+        parts = {str(k): pose_problem([table]) for k, table in enumerate(tables, start=1)}
         given: Problem | Table = link_problems(parts)
     else:
         given = _link([_read_table(table, rule) for table, rule in zip(tables, rules, strict=True)])
