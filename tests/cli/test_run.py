@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,9 @@ def test_wrong_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> None
     assert "call the log run.jsonl" in capsys.readouterr().err
     assert main(["run", good, "--log", "cells.csv"]) == 1
     assert "no log of a run" in capsys.readouterr().err
+    assert main(["run", good, "--gap", "many"]) == 1
+    assert main(["run", good, "--workers", "2", "--dask", "tcp://127.0.0.1:9"]) == 1
+    assert "exclude each other" in capsys.readouterr().err
     assert main(["run", "cells.csv", "tables/none.toml", good]) == 1
     shown = capsys.readouterr()
     assert "neither a project" in shown.err
@@ -214,10 +218,16 @@ def test_log_and_summary_say_what_checkers_need(capsys: pytest.CaptureFixture[st
 
 def test_the_rest_of_a_line_that_a_crash_left_is_skipped(capsys: pytest.CaptureFixture[str]) -> None:
     good = write_project("good")
-    Path("run.jsonl").write_text('{"table": "tables/good.toml", "verd')
+    log = Path("run.jsonl")
+    log.write_text('{"table": "tables/good.toml", "verd')
     run(capsys, good)
-    records, torn = read_log(Path("run.jsonl"))
+    records, torn = read_log(log)
     assert (list(records), torn) == (["tables/good.toml"], False)
+    # An edited record proves nothing.
+    for wrong in ('"results": 3', '"results": [1]', '"versions": null', '"verdict": "fine"'):
+        log.write_text(log.read_text() + json.dumps(records["tables/good.toml"])[:-1] + f", {wrong}}}\n")
+        assert run(capsys, good)[0] == 0
+    assert len(log.read_text().splitlines()) == 2 + 2 * 4
 
 
 def test_killed_in_the_middle_only_what_is_missing_is_done(capsys: pytest.CaptureFixture[str]) -> None:
@@ -254,7 +264,8 @@ class Odd:
         if self.path.stem == "dying":
             os.kill(os.getpid(), signal.SIGKILL)
         if self.path.stem == "stopped":
-            os.kill(os.getpid(), signal.SIGINT)
+            parent = parent_process()
+            os.kill(os.getpid() if parent is None else int(parent.pid or 0), signal.SIGINT)
             while not run.cancelled:
                 time.sleep(0.01)
         return JobResult(Verdict.SAFE, {"process": os.getpid()}, stopped=run.cancelled)
@@ -270,10 +281,12 @@ def odd_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("odd_jobs")
-def test_a_process_that_dies_takes_one_job_with_it(capsys: pytest.CaptureFixture[str]) -> None:
-    names = ("a.odd", "dying.odd", "b.odd", "c.odd", "d.odd")
-    code, answer, _ = run(capsys, *names, "--workers", "2")
+def test_processes_die_with_one_job_only_and_hear_ctrl_c(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("a.odd", "dying.odd", "b.odd", "c.odd", "stopped.odd")
+    code, answer, lines = run(capsys, *names, "--workers", "2")
     assert code == 1
+    assert "ended by signal 9" in lines
+    assert answer["tables"][-1]["stopped"]
     verdicts = {each["table"]: each["verdict"] for each in answer["tables"]}
     assert verdicts == {**dict.fromkeys(names, "safe"), "dying.odd": "failed"}
     processes = {each["process"] for each in answer["tables"] if "process" in each}

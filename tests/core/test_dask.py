@@ -116,6 +116,16 @@ def test_a_cluster_gives_the_same_results_though_a_worker_is_killed(
         assert main(["protect", str(case), "--out", str(out), "--dask", cluster.address]) == 0
         assert main(["audit", str(case), str(out), "--dask", cluster.address]) == 0
 
+        monkeypatch.chdir(tmp_path)
+        for name in ("one", "two"):
+            source = f'[table]\nfile = "{case.name}"\n[output]\nfolder = "{name}"\n'
+            Path(f"{name}.toml").write_text(source, encoding="utf-8")
+        assert main(["run", "one.toml", "two.toml", "--dask", cluster.address]) == 0
+        records = [json.loads(line) for line in Path("run.jsonl").read_text(encoding="utf-8").splitlines()]
+        assert sorted(record["table"] for record in records) == ["one.toml", "two.toml"]
+        releases = [Path(folder, "publication", "release.csv") for folder in ("out", "one", "two")]
+        assert len({release.read_bytes() for release in releases}) == 1
+
         seen: list[Event] = []
 
         def kill_in_the_middle(event: Event) -> None:

@@ -71,7 +71,11 @@ def run_run_command(
     Killed or stopped, the same command does what is missing. Exit code 2 if any release is not proven safe,
     else 1 if any table failed or was not begun, else 0.
     """
-    plan = make_plan(projects, JobOptions(time_limit, gap, None if data is None else str(data)))
+    from tacita.specification.sections import Protection
+
+    # Refused once, rather than for every table.
+    Protection(time_limit=time_limit, gap=gap)
+    plan = make_plan(projects, JobOptions(time_limit, gap, None if data is None else str(data.absolute())))
     page = log.with_suffix(".html")
     if page == log:
         raise InputError("the summary is written to this file", place=log, remedy="call the log run.jsonl")

@@ -52,21 +52,27 @@ class RunLog:
         A table that failed or was stopped has more to do. What is not safe has its verdict.
         """
         record = self.earlier.get(name_from(self.path, job.path), {})
-        verdict = record.get("verdict")
-        if verdict not in (Verdict.SAFE, Verdict.UNSAFE) or record.get("stopped") or not job.reads_only_files:
+        try:
+            return JobResult(Verdict(record["verdict"]), record) if _holds(record, job) else None
+        except (AttributeError, KeyError, TypeError, ValueError):
+            # Somebody has edited it.
             return None
-        same = identify(job)
-        if {name: record.get(name) for name in same} != same:
-            return None
-        if record.get("versions", {}).get("tacita") != __version__:
-            return None
-        results = record.get("results") or {}
-        home = job.path.resolve().parent
-        if not results or compute_digests(job, [home / name for name in results]) != results:
-            return None
-        if compute_digests(job, job.reads) != record.get("inputs"):
-            return None
-        return JobResult(Verdict(verdict), record)
+
+
+def _holds(record: Mapping[str, Any], job: Job) -> bool:
+    """Return whether the record of a job says that it is done, and all that it was done with is the same."""
+    same = identify(job)
+    results = record["results"]
+    return (
+        record["verdict"] in (Verdict.SAFE, Verdict.UNSAFE)
+        and not record["stopped"]
+        and job.reads_only_files
+        and {name: record[name] for name in same} == same
+        and record["versions"]["tacita"] == __version__
+        and bool(results)
+        and compute_digests(job, [job.path.resolve().parent / name for name in results]) == results
+        and compute_digests(job, job.reads) == record["inputs"]
+    )
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from tacita.cli.jobs.perform import perform_job
 from tacita.cli.workers import open_workers
 from tacita.core.parallel_map import count_workers, find_dask_client
 from tacita.core.run import Event, Run
+from tacita.storage.signals import ENDING
 
 PAUSE = 0.1
 """Seconds between two looks at the cancel of the run."""
@@ -77,7 +78,7 @@ class OwnProcess:
     def end(self) -> None:
         """End the process, and whatever it is doing."""
         if self.process is not None:
-            self.process.terminate()
+            self.process.kill()
             self.process.join()
             self.process = None
 
@@ -107,8 +108,9 @@ def serve(wire: Connection) -> None:
     from tacita.cli import WithoutPandas
 
     sys.meta_path.insert(0, WithoutPandas())
-    # Ctrl-C goes to the whole terminal; the process that was started there decides.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl-C, and a terminal that closes, reach all processes; the one that the user started decides.
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
     jobs: queue.SimpleQueue[tuple[Job, bool]] = queue.SimpleQueue()
     turn, current = threading.Lock(), Run()
 
@@ -156,8 +158,10 @@ class OnCluster:
     stop: Any
 
     def work(self, job: Job, run: Run) -> JobResult:
+        # Workers elsewhere have other working folders.
+        there = replace(job, path=job.path.resolve())  # type: ignore[type-var]
         future: Future[JobResult] = self.client.submit(
-            perform_elsewhere, job, self.stop.name, pure=False, key=f"tacita-{uuid4()}"
+            perform_elsewhere, there, self.stop.name, pure=False, key=f"tacita-{uuid4()}"
         )
         cancelled = False
         while not future.done():
@@ -166,7 +170,8 @@ class OnCluster:
                 cancelled = True
             time.sleep(PAUSE)
         try:
-            return future.result()
+            result = future.result()
+            return replace(result, record={**result.record, "table": str(job.path)})
         except (Exception, CancelledError) as error:
             return JobResult(
                 Verdict.FAILED,
