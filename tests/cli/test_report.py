@@ -105,6 +105,10 @@ def test_there_is_no_page_for_readers_of_an_unsafe_release(capsys: pytest.Captur
     [
         ("region,a,b,Total\nN,0,5000,5000\nS,4000,3000,7000\nTotal,4000,8000,12000\n", ["--base", "1000"]),
         (SAFE.replace("x", "-"), []),
+        (
+            "region,kind,value\nTotal,Total,12061\nN,Total,5005\nS,Total,7056\nTotal,a,4021\nTotal,b,8040\n",
+            ["--absent", "suppressed"],
+        ),
     ],
 )
 def test_what_only_the_true_values_told_is_not_told_to_readers(

@@ -85,6 +85,7 @@ def test_announced_distances_are_in_plain_numbers() -> None:
     [
         ({"assumption": "assuming that readers ..."}, "how its numbers were rounded"),
         ({"made_by": {"dashes": "by the true values"}}, "which of its dashes"),
+        ({"made_by": {"absent": "taken as suppressed"}}, "which cells are hidden"),
     ],
 )
 def test_what_was_read_with_true_values_is_refused(about: dict, what: str) -> None:

@@ -364,6 +364,7 @@ def _build_release(
     _refuse_contradictions(table, decimals, marks, low, high, value, base)
     primary = freeze(listed & rows.primary[at])
     made_by = {"read": "from a file", **({"dashes": "by the true values"} if rows.dashes else {})}
+    made_by |= {} if listed.all() else {"absent": "taken as suppressed"}
     structure = table.with_decimals(decimals).structure
     notes = (*source.notes, *([READERS_SEE] if any("taken for" in note for note in source.notes) else []))
     issue_warnings(notes)

@@ -39,7 +39,7 @@ def build_public_page(release: Release, title: str) -> str:
     ------
     ReleaseError
         The release was read with the help of true values, so that it says more than its file: how numbers
-        were rounded, or which dashes are zeros.
+        were rounded, which dashes are zeros, or which cells are there though it does not list them.
     """
     refuse_inferred(release)
     marks = [Mark(mark) for mark in np.unique(release.marks).tolist()]
@@ -65,6 +65,7 @@ def refuse_inferred(release: Release) -> None:
     inferred = (
         "how its numbers were rounded" if release.assumption else "",
         "which of its dashes stand for zeros" if "dashes" in release.made_by else "",
+        "which cells are hidden though it does not list them" if "absent" in release.made_by else "",
     )
     if any(inferred):
         raise ReleaseError(

@@ -330,3 +330,21 @@ def test_a_table_that_is_written_whole_is_read_as_it_was(
     assert isinstance(again, tc.Table)
     assert again.structure.same_cells(table.structure)
     assert again.units.tolist() == table.units.tolist()
+
+
+def test_other_files_with_columns_hold_sdmx_too() -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    keys = list(CELLS)
+    columns = {
+        "DATAFLOW": ["XX:TURN(1.0)"] * len(keys),
+        "REF_AREA": [area for area, _ in keys],
+        "ACTIVITY": [activity for _, activity in keys],
+        "TIME_PERIOD": [2024] * len(keys),
+        "OBS_VALUE": [value / 2 for value, _ in CELLS.values()],
+    }
+    pq.write_table(pa.table(columns), "in.parquet")
+    table = tc.read_case("in.parquet")
+    assert isinstance(table, tc.Table)
+    assert values(table) == {key: value / 2 for key, (value, _) in CELLS.items()}

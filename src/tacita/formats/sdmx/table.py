@@ -204,9 +204,9 @@ def split_labels(source: Columns) -> Columns:
     columns, labels = {}, {}
     for name in source.names:
         identifier = identify(name)
-        column = source.texts(name)
+        column = source.data.column(name)
         if has_label(name):
-            column, labels[identifier] = _split_codes(column)
+            column, labels[identifier] = _split_codes(source.texts(name))
         if identifier in columns:
             raise FormatError(f"column '{identifier}' occurs twice", remedy="rename one of them")
         columns[identifier] = column
