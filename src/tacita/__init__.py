@@ -77,6 +77,10 @@ if TYPE_CHECKING:
     from tacita.methods.rounding.rounding import Rounding as Rounding
     from tacita.methods.suppression.suppression import Suppression as Suppression
     from tacita.methods.unbiased_rounding.unbiased_rounding import UnbiasedRounding as UnbiasedRounding
+    from tacita.pipelines.compare_detail import DetailComparison as DetailComparison
+    from tacita.pipelines.compare_detail import compare_detail as compare_detail
+    from tacita.pipelines.crosstab import Crosstab as Crosstab
+    from tacita.pipelines.crosstab import crosstab as crosstab
     from tacita.problem.loss_by_level import LossesByLevel as LossesByLevel
     from tacita.problem.loss_by_level import compare_by_level as compare_by_level
     from tacita.problem.problem import Problem as Problem
@@ -163,6 +167,8 @@ _HOMES = {
     "tacita.methods.suppression.suppression": ("Suppression",),
     "tacita.methods.unbiased_rounding.unbiased_rounding": ("UnbiasedRounding",),
     "tacita.core.outcome": ("Outcome", "Status"),
+    "tacita.pipelines.compare_detail": ("DetailComparison", "compare_detail"),
+    "tacita.pipelines.crosstab": ("Crosstab", "crosstab"),
     "tacita.problem.loss_by_level": ("LossesByLevel", "compare_by_level"),
     "tacita.problem.problem": ("Problem",),
     "tacita.problem.quality": ("Comparison", "compare"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from tacita.cli.case_options import Case, CaseFlags, pose_problem
 from tacita.cli.console import make_console, print_json, print_written
 from tacita.cli.verb import DONE, Output
+from tacita.core.errors import InputError
 from tacita.core.words import pluralize
 
 if TYPE_CHECKING:
@@ -21,6 +23,17 @@ def run_assess_command(
     output: Output,
     flags: CaseFlags,
     show_values: Annotated[bool, typer.Option("--show-values", help="Show true values and levels.")] = False,
+    detail: Annotated[
+        bool,
+        typer.Option(
+            "--detail",
+            help="List how many cells stay hidden at each level of detail, by a suppression that is searched "
+            "for quickly.",
+        ),
+    ] = False,
+    detail_seconds: Annotated[
+        float, typer.Option(min=0.0, help="Seconds for the suppression at each level of detail.")
+    ] = 2.0,
     to: Annotated[
         Path | None,
         typer.Option(
@@ -33,6 +46,8 @@ def run_assess_command(
 
     problem = pose_problem(case, flags)
     refuse_breached(problem)
+    if detail:
+        return _compare_detail(case, flags, problem, output, detail_seconds)
     if to is not None:
         from tacita.formats.table_write import write_table
 
@@ -51,6 +66,33 @@ def run_assess_command(
     console.print(
         f"Sensitive: {len(problem.levels):,} of {pluralize(len(problem.table), 'cell')}; attackers: {known}."
     )
+    return DONE
+
+
+def _compare_detail(case: Path, flags: CaseFlags, problem: Problem, output: Output, seconds: float) -> int:
+    """Print how many cells of a case stay hidden at each level of detail."""
+    from tacita.core.tables.read_options import ReadOptions
+    from tacita.pipelines.compare_detail import compare_levels, describe_row, list_levels
+
+    specification = flags.specify(case)
+    if specification.table is None:
+        raise InputError(
+            "several tables are linked",
+            place=case,
+            remedy="compare the detail of each in its own project",
+        )
+    fixed = specification.table.levels
+
+    def pose(levels: Mapping[str, int]) -> Problem:
+        return specification.reading(ReadOptions(levels={**fixed, **levels})).problem()
+
+    found = compare_levels(list_levels(problem.table, fixed), pose, seconds)
+    if output.json:
+        print_json({"detail": found.to_arrow().to_pylist()})
+        return DONE
+    from tacita.report.terminal import build_detail_table
+
+    make_console().print(build_detail_table(found.heads, [describe_row(row) for row in found]))
     return DONE
 
 

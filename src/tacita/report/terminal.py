@@ -143,6 +143,18 @@ def build_rules_table(problem: Problem) -> RichTable:
     return table
 
 
+def build_detail_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> RichTable:
+    """Return a terminal table of how many cells stay hidden at each level of detail."""
+    table = _make_table("hidden at each level of detail", (), heads)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    table.caption = (
+        "levels below the total; hidden by a suppression that was found in the time given; its loss is the "
+        "least (yes), or at most that far above it"
+    )
+    return table
+
+
 def build_levels_table(problem: Problem, show_values: bool, most: int = 20) -> RichTable:
     """Return a terminal table of sensitive cells and their rules; with ``show_values`` also the levels."""
     levels, table = problem.levels, problem.table
