@@ -21,7 +21,9 @@ from tacita.app.work.workspace import Workspace
 from tacita.core.tables.table import Table
 from tacita.report.measures import MEASURES, Measure, format_number
 
-EXPLAINED = ("median", "exact", "changed", "others", "silent", "l1", "l2", "largest")
+EXPLAINED = (
+    *("median", "exact", "changed", "others", "silent", "value_percent", "relative", "l1", "l2", "largest"),
+)
 """Columns whose heads do not say what they are; risk is explained below the plot, for it is drawn there."""
 
 
