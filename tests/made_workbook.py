@@ -51,10 +51,13 @@ def make_workbook(path: Path, regions: Mapping[str, Sequence[int]] = REGIONS, **
     sheet.cell(last + 2, 1, "1) Provisional figures.")
     sheet.cell(last + 3, 1, "Source: survey of enterprises.").font = Font(italic=True, size=8)
     sheet.column_dimensions["A"].width, sheet.column_dimensions["F"].width = 28, 15.5
+    for column in "BCDE":
+        sheet.column_dimensions[column].width = 13.5
     sheet.row_dimensions[1].height = 24
     sheet.freeze_panes, sheet.print_title_rows = "B6", "4:5"
     sheet.page_setup.orientation, sheet.oddFooter.center.text = "landscape", "Page &P"
-    sheet.page_setup.fitToWidth, sheet.sheet_properties.pageSetUpPr.fitToPage = 1, True
+    sheet.page_setup.fitToHeight, sheet.page_setup.fitToWidth = 0, 1
+    sheet.sheet_properties.pageSetUpPr.fitToPage = True
     for field, text in texts.items():
         sheet[field] = text
     _add_secrets(book, [value for values in rows.values() for value in values], last)
@@ -81,5 +84,6 @@ def _add_secrets(book: Workbook, values: Sequence[int], last: int) -> None:
         work.cell(r, 1, value)
         work.cell(r, 2, f"='{SHEET}'!B6+{value}")
     copy = BarChart()
+    copy.width = 10
     copy.add_data(Reference(work, min_col=1, min_row=1, max_row=4))
     sheet.add_chart(copy, "H20")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 APT = ("apt-get", "-qq", "-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=15")
 SPARK = "install Spark and Java (pip install pyspark; Debian: apt-get install default-jre-headless)"
+OFFICE = "install LibreOffice and poppler (Debian: apt-get install libreoffice-calc-nogui poppler-utils)"
 PATIENCE = 240
 """Seconds for one attempt; a machine without network gives up much sooner."""
 
@@ -54,6 +55,15 @@ def get_spark() -> bool:
     return importlib.util.find_spec("pyspark") is not None and get_java() is not None
 
 
+def get_office() -> bool:
+    """Install what draws sheets as pictures where that can be done without asking anybody."""
+    for package, program in (("libreoffice-calc-nogui", "soffice"), ("poppler-utils", "pdftoppm")):
+        for command in list_installations(package):
+            if shutil.which(program) is None:
+                run_quietly(command)
+    return shutil.which("soffice") is not None and shutil.which("pdftoppm") is not None
+
+
 def main(slow: bool) -> None:
     """Look for everything, and install what is missing where possible."""
     from postgres_server import REMEDY as POSTGRES
@@ -65,6 +75,8 @@ def main(slow: bool) -> None:
     if slow:
         if not get_spark():
             print(f"No Spark: the tests of it will be skipped. Remedy: {SPARK}")
+        if not get_office():
+            print(f"No LibreOffice: the test of pictures will be skipped. Remedy: {OFFICE}")
         return
     if (chromium := get_chromium()) is None:
         print(f"No Chromium: the tests in tests/browser will be skipped. Remedy: {CHROMIUM}")

@@ -36,6 +36,9 @@ class StyleCopier:
         if key not in self._known:
             for name in ("font", "fill", "border", "alignment", "protection"):
                 setattr(target, name, copy(getattr(source, name)))
+            if self._hidden.judge(source.font.name or "") == Telling.VALUE:
+                target.font = type(copy(source.font))()
+                self.dropped_formats += 1
             target.number_format = self._check_format(source.number_format)
             self._known[key] = target._style
         target._style = copy(self._known[key])
@@ -137,7 +140,7 @@ def copy_page_texts(source: Worksheet, target: Worksheet, hidden: HiddenValues) 
             if item.text and hidden.judge(item.text) == Telling.VALUE:
                 left_out.append(name)
             elif item.text:
-                own.text, own.font, own.size, own.color = item.text, item.font, item.size, item.color
+                own.text, own.size = item.text, item.size
     target.HeaderFooter.differentOddEven = source.HeaderFooter.differentOddEven
     target.HeaderFooter.differentFirst = source.HeaderFooter.differentFirst
     return left_out

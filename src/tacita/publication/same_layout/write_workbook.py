@@ -161,7 +161,7 @@ def write_same_layout(
     lines += [f"{name}: {text}" for name, text in labels.items()]
     _write_legend(loaded[main.name], table, located, lines)
     if styles.dropped_formats:
-        remarks.others.append("left out, since it tells the value of a hidden cell: a number format")
+        remarks.others.append("left out, since it tells the value of a hidden cell: a number format or font")
     remarks.others += [f"a chart was left out: {reason}" for reason in reasons]
     remarks.others += list_left_out(package, main, kept, reduced, drawings)
     with replace_file(path, public=True) as temporary:
@@ -225,6 +225,8 @@ class _SheetCopier:
     def _copy_value(
         self, source: Worksheet, cell: Any, own: Any, place: tuple[int, int], formulas: Mapping[str, str]
     ) -> None:
+        from openpyxl.utils.datetime import to_excel
+
         value, name = cell.value, cell.coordinate
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if place in self._located.codes:
@@ -246,7 +248,11 @@ class _SheetCopier:
                 self._remarks.numbers.append(name)
             return
         if isinstance(value, bool | date | datetime | time):
-            own.value = value
+            # Dates are numbers of days, which may be anything.
+            if isinstance(value, date) and self._located.hidden.holds(to_excel(value, source.parent.epoch)):
+                self._remarks.numbers.append(name)
+            else:
+                own.value = value
             return
         heading = place[0] < self._body.start and format_field(str(value)) in self._codes
         self._write_text(own, value, name, heading=heading)
