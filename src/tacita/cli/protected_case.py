@@ -194,7 +194,9 @@ def find_input_sheet(specification: Specification, place: Destination) -> InputS
 
 def _refuse_inputs(place: Destination, formats: Sequence[str], read: Sequence[Path]) -> None:
     """Refuse an ``--out`` at which results would take the place of a file that the command reads."""
-    results = {path.resolve() for path in place.list_results(formats)}
+    listed = place.list_results(formats)
+    folders = {folder: folder.resolve() for folder in {path.parent for path in listed}}
+    results = {folders[path.parent] / path.name for path in listed}
     if mixed := next((path for path in read if path.resolve() in results), None):
         where = place.home if place.file is None else place.home / place.file
         raise InputError(

@@ -7,6 +7,7 @@ it is written.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import types
 import typing
@@ -148,9 +149,13 @@ def options_of(name: str) -> tuple[Option, ...]:
     return options_from(method_class(name))
 
 
+_find_type_hints: Any = functools.cache(typing.get_type_hints)
+"""The types of a class's fields, which take a millisecond to evaluate."""
+
+
 def options_from(cls: type[Any]) -> tuple[Option, ...]:
     """Return the fields of a method's (or rule's) dataclass as options, those that must be named last."""
-    kinds = typing.get_type_hints(cls)
+    kinds = _find_type_hints(cls)
     fields = sorted((f for f in dataclasses.fields(cls) if f.init), key=lambda f: f.kw_only is True)
     return tuple(Option(f.name, kinds[f.name], f.default, f.metadata.get("help", "")) for f in fields)
 
