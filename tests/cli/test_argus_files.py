@@ -98,6 +98,16 @@ def test_a_table_goes_to_tau_argus_and_back_with_its_labels(
     assert again.table.structure.dimensions[1].trees[0].labels["a"] == "Ä-land"
 
 
+def test_metadata_of_records_are_not_replaced_by_those_of_their_table(folder: Path) -> None:
+    before = (folder / "data.rda").read_bytes()
+    table = tc.tabulate("data.asc", ["Size"], "Turnover", metadata="data.rda")
+    for target in ("data.tab", "data.tab"):
+        with pytest.raises(InputError, match=r"data\.rda: it is there already, and describes other data"):
+            tc.write_table(table, folder / target)
+        (folder / target).write_text("")
+    assert (folder / "data.rda").read_bytes() == before
+
+
 def test_projects_name_metadata_and_decisions(folder: Path) -> None:
     (folder / "hand.hst").write_text("5;a;PL;3;4\n", encoding="utf-8")
     (folder / "project.toml").write_text(

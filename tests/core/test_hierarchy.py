@@ -153,7 +153,7 @@ class TestRoundTrips:
         assert Hierarchy.from_frame(frame, label="label") == tree
         assert Hierarchy.from_frame(frame[1:], label="label").codes == tree.codes
 
-    @given(tree=trees(tame=True), lead=st.sampled_from(["@", "..", "->"]))
+    @given(tree=trees(tame=True), lead=st.sampled_from(["@", "..", "->", " ", "@ "]))
     def test_hrc(self, tmp_path_factory: pytest.TempPathFactory, tree: Hierarchy, lead: str) -> None:
         if any(code.startswith(lead) for code in tree.codes):
             lead = "@"

@@ -50,6 +50,7 @@ from tacita.formats.hierarchy import read_hierarchy, write_hierarchy
 from tacita.formats.jj import write_jj
 from tacita.formats.nchs import write_nchs
 from tacita.formats.petrenko import write_thesis
+from tacita.formats.recodings import read_recoding
 from tacita.formats.table_write import write_table
 from tacita.generate import microdata
 from tacita.publication.release_read import read_release
@@ -155,6 +156,12 @@ def seeds(folder: Path) -> list[Format]:
     case = home("release-sdmx")
     write_table(table, case / "case.csv", problem)
     tc.write_release(release, case / "release.csv", audit=audit, format="sdmx")
+    records, described = write_described_records(home("argus-records")), home("argus-table")
+    shutil.copytree(records, folder / "argus-free")
+    write_free_format(folder / "argus-free")
+    write_table(table, described / "table.tab", problem)
+    first = ";".join(table.structure.key(int(problem.sensitive[0])))
+    (described / "hand.hst").write_text(f"{first};PL;1;2\n{first};C;0\n{first};S\n")
     batch = write_argus_files(home("batch"))
     (batch / "batch.arb").write_text(EVERY_COMMAND)
     proof = home("certificate")
@@ -178,6 +185,22 @@ def seeds(folder: Path) -> list[Format]:
     def records_by_app(path: Path) -> None:
         find_records_among([path])
 
+    def tabulated(path: Path) -> None:
+        data = next(path.parent.glob("data.[act]*"))
+        tc.tabulate(data, ["Size", "Region"], "Turnover", metadata=path.parent / "data.rda")
+
+    def recoded(path: Path) -> None:
+        data, metadata = path.parent / "data.asc", path.parent / "data.rda"
+        tc.tabulate(
+            data, ["Size"], recode={"Size": read_recoding(path.parent / "size.grc")}, metadata=metadata
+        )
+
+    def described_cells(path: Path) -> None:
+        read_case(path.parent / "table.tab")
+
+    def decided(path: Path) -> None:
+        read_case(path.parent / "table.tab", apriori=str(path))
+
     def structured(path: Path) -> None:
         read_case(path.with_name("table.csv"), structure=path)
 
@@ -189,6 +212,18 @@ def seeds(folder: Path) -> list[Format]:
 
     released = (read_own_release, audited)
     return [
+        *(
+            Format(f"argus-records:{name}", name, change_text, (tabulated,))
+            for name in ("data.rda", "data.asc", "region.hrc", "region.cdl")
+        ),
+        Format("argus-records:size.grc", "size.grc", change_text, (recoded,)),
+        Format("argus-free:data.rda", "data.rda", change_text, (tabulated,)),
+        Format("argus-free:data.csv", "data.csv", change_text, (tabulated,)),
+        *(
+            Format(f"argus-table:{name}", name, change_text, (described_cells,))
+            for name in ("table.rda", "table.tab")
+        ),
+        Format("argus-table:hand.hst", "hand.hst", change_text, (decided,)),
         Format("batch", "batch.arb", change_text, (read_batch, carry_out_batch)),
         Format("csv", "table.csv", change_text, (read_case, assess, by_app, pasted)),
         Format(
@@ -240,6 +275,34 @@ def seeds(folder: Path) -> list[Format]:
             (command("verify", "{folder}/case.csv", "{folder}/release.csv", "{file}"),),
         ),
     ]
+
+
+def write_described_records(folder: Path) -> Path:
+    """Write records of fixed format with metadata, a hierarchy, labels and a recoding of τ-ARGUS."""
+    attributes = "<RECODEABLE>\n<TOTCODE> All\n<CODELIST> region.cdl\n<HIERCODELIST> region.hrc\n"
+    (folder / "data.rda").write_text(
+        f"Size 1 2 99\n<RECODEABLE>\nRegion 3 2 x\n{attributes}Weight 5 3\n<NUMERIC> <WEIGHT>\nTurnover 8 6\n"
+        "<NUMERIC>\n<DECIMALS> 1\nAsk 14 1\n<REQUEST> 1 2\nGroup 15 2\n<HOLDING>\n"
+    )
+    (folder / "region.hrc").write_text("N\n@ 1\n@ 2\nS\n@ 3\n")
+    (folder / "region.cdl").write_text(" 1,one\nN,North\n")
+    (folder / "size.grc").write_text('<CODELIST> "region.cdl"\nsmall:-9\nlarge: 10-12, 13\n')
+    rows = [(size, region, group) for group in "ABC" for size in (5, 12, 99) for region in (1, 2, 3)]
+    lines = [f"{s:2}{r:2}1.5{10.5 + 3 * r + s:6}0{g:>2}\n" for s, r, g in rows]
+    (folder / "data.asc").write_text("".join(lines))
+    return folder
+
+
+def write_free_format(folder: Path) -> None:
+    """Write the same records with a separator, in place of fixed places."""
+    rows = (folder / "data.asc").read_text().splitlines()
+    cuts = [(0, 2), (2, 4), (4, 7), (7, 13), (13, 14), (14, 16)]
+    (folder / "data.asc").unlink()
+    (folder / "data.csv").write_text("".join(";".join(row[a:b] for a, b in cuts) + "\n" for row in rows))
+    metadata = (folder / "data.rda").read_text()
+    for (start, _), name in zip(cuts, ("Size", "Region", "Weight", "Turnover", "Ask", "Group"), strict=True):
+        metadata = metadata.replace(f"{name} {start + 1} ", f"{name} ")
+    (folder / "data.rda").write_text(f"<SEPARATOR> ;\n{metadata}")
 
 
 def carry_out_batch(path: Path) -> None:

@@ -20,8 +20,10 @@ def read_text(path: str | os.PathLike[str], encoding: str | None = None) -> tupl
     """
     try:
         data = Path(path).read_bytes()
-    except OSError as error:
-        raise FormatError(f"cannot be read ({error.strerror})", place=path, remedy="check the path") from None
+    except (OSError, ValueError) as error:
+        # A name with a null byte is a ValueError.
+        why = getattr(error, "strerror", None) or error
+        raise FormatError(f"cannot be read ({why})", place=path, remedy="check the path") from None
     if encoding is not None:
         candidates: tuple[str, ...] = (encoding,)
     elif data.startswith((b"\xff\xfe", b"\xfe\xff")):

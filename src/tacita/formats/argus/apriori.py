@@ -43,7 +43,8 @@ SEPARATORS = (";", ",", "|", "\t", " ")
 STATUSES = ("S", "U", "P", "M", "ML")
 AMOUNTS = {"C": 1, "W": 1, "PL": 2, "AB": 2}
 """Commands that numbers follow, and how many."""
-LARGEST_NUMBER = Decimal(10) ** 15
+MOST_DIGITS = 15
+"""Digits that costs and levels have before the decimal sign, at most."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ def _parse_number(text: str, place: str) -> Decimal:
         number = Decimal(text.replace(",", "."))
     except InvalidOperation:
         number = Decimal("nan")
-    if not number.is_finite() or abs(number) > LARGEST_NUMBER:
+    if not number.is_finite() or number.adjusted() > MOST_DIGITS:
         raise FormatError(f"'{text}' is not a number", place=place, remedy="Correct it.")
     return number
 

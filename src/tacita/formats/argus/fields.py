@@ -114,7 +114,10 @@ def read_fields(path: str | os.PathLike[str], metadata: Metadata) -> Fields:
 def split_line(line: str, metadata: Metadata) -> list[str] | None:
     """Return the fields of one line of data as metadata describe them; None if it does not have them."""
     if metadata.separator is not None:
-        fields = next(csv.reader([line], delimiter=metadata.separator, skipinitialspace=True), [])
+        try:
+            fields = next(csv.reader([line], delimiter=metadata.separator, skipinitialspace=True), [])
+        except (csv.Error, TypeError):
+            return None
         wanted = len(metadata.variables)
         return fields[:wanted] if len(fields) == wanted or fields[wanted:] == [""] else None
     places = [(v.start - 1, v.length) for v in metadata.variables if v.start and v.length]

@@ -173,7 +173,8 @@ def _write_item(item: Item, path: str | os.PathLike[str]) -> str:
 def _compare(one: str, other: str) -> int:
     first, second = one.strip(), other.strip()
     if first.isascii() and second.isascii() and first.isdecimal() and second.isdecimal():
-        return (int(first) > int(second)) - (int(first) < int(second))
+        first, second = first.lstrip("0"), second.lstrip("0")
+        first, second = first.rjust(len(second)), second.rjust(len(first))
     return (first > second) - (first < second)
 
 

@@ -22,7 +22,7 @@ from tacita.core.tables.table import Table
 from tacita.formats.argus.code_trees import LEAD, write_labels
 from tacita.formats.argus.delimited import OutputOptions, write_lines
 from tacita.formats.argus.metadata import Metadata, Role, Variable
-from tacita.formats.argus.metadata_file import write_metadata
+from tacita.formats.argus.metadata_file import parse_metadata, write_metadata
 from tacita.formats.marks import list_status_letters
 from tacita.formats.number_texts import format_numbers
 from tacita.problem.problem import Problem
@@ -41,7 +41,8 @@ def write_argus_table(case: Problem | Table, path: str | os.PathLike[str]) -> tu
     Raises
     ------
     FormatError
-        Tables are linked, a dimension has several hierarchies, or codes cannot be written.
+        Tables are linked, a dimension has several hierarchies, codes cannot be written, or metadata of other
+        data have the name.
     """
     target = Path(path)
     table = case.table if isinstance(case, Problem) else case
@@ -51,6 +52,7 @@ def write_argus_table(case: Problem | Table, path: str | os.PathLike[str]) -> tu
             place=target,
             remedy="Write .jj, or each table alone.",
         )
+    _refuse_metadata_of_others(target)
     _, codes, cells = list_rows(table.structure)
     variables, beside = [], []
     for dimension in table.structure.dimensions:
@@ -64,6 +66,23 @@ def write_argus_table(case: Problem | Table, path: str | os.PathLike[str]) -> tu
     write_lines(target, columns, OutputOptions(), codes=len(codes), separator=";")
     metadata = write_metadata(Metadata(tuple(variables), "table", ";"), target.with_suffix(".rda"))
     return target, metadata, *beside
+
+
+def _refuse_metadata_of_others(target: Path) -> None:
+    """Refuse to replace a ``.rda`` file that describes records, or anything else but the table itself."""
+    beside = target.with_suffix(".rda")
+    if not beside.exists():
+        return
+    try:
+        own = target.exists() and parse_metadata(beside).kind == "table"
+    except FormatError:
+        own = False
+    if not own:
+        raise FormatError(
+            "it is there already, and describes other data than the table that is to be written",
+            place=beside,
+            remedy="Choose another name for the table.",
+        )
 
 
 def _write_dimension(dimension: Dimension, target: Path) -> tuple[Variable, list[Path]]:
