@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from tacita.pipelines.compare_detail import compare_detail as compare_detail
     from tacita.pipelines.crosstab import Crosstab as Crosstab
     from tacita.pipelines.crosstab import crosstab as crosstab
+    from tacita.pipelines.suppress_alike import suppress_alike as suppress_alike
     from tacita.problem.loss_by_level import LossesByLevel as LossesByLevel
     from tacita.problem.loss_by_level import compare_by_level as compare_by_level
     from tacita.problem.problem import Problem as Problem
@@ -169,6 +170,7 @@ _HOMES = {
     "tacita.core.outcome": ("Outcome", "Status"),
     "tacita.pipelines.compare_detail": ("DetailComparison", "compare_detail"),
     "tacita.pipelines.crosstab": ("Crosstab", "crosstab"),
+    "tacita.pipelines.suppress_alike": ("suppress_alike",),
     "tacita.problem.loss_by_level": ("LossesByLevel", "compare_by_level"),
     "tacita.problem.problem": ("Problem",),
     "tacita.problem.quality": ("Comparison", "compare"),

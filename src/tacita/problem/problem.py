@@ -30,12 +30,11 @@ from tacita.core.tables.cell_selection import CellList, read_cells
 from tacita.core.tables.table import Table
 from tacita.core.windows import intersect_windows, note_unshared
 from tacita.core.words import pluralize
+from tacita.problem.costs import find_costs
 from tacita.rules import Rule, parse_rule
 from tacita.rules.marks import find_unheeded_requests
 from tacita.rules.protection import cap_levels, find_doubtful_percentages
 
-COSTS = ("value", "unit", "log", "percent", "count", "distance")
-"""Named costs of hiding a cell; others are a column of the table or one number per cell."""
 LEVELS = ("lower protection level", "upper protection level", "sliding protection level")
 
 
@@ -134,7 +133,7 @@ class Problem:
             insiders=insiders,
             considered=considered,
             given_attackers=tuple(a for a in given if not isinstance(a, Outsider)),
-            cost=freeze(_find_costs(table, cost, levels.sensitive)),
+            cost=freeze(find_costs(table, cost, levels.sensitive)),
             must_publish=freeze(read_cells(table, must_publish, "must_publish")),
             must_hide=freeze(read_cells(table, must_hide, "must_hide")),
             exempt=freeze(exempt),
@@ -151,8 +150,8 @@ class Problem:
 
     def _repr_html_(self) -> str:
         """Return the problem's true table as HTML for notebooks; sensitive cells have a star."""
-        title = f"{self!r}; * is sensitive"
-        return show_cells(self.table.structure, self.table.text, title, self.levels.sensitive)
+        title, shown = f"{self!r}; * is sensitive", self.table
+        return show_cells(shown.structure, shown.text, title, self.levels.sensitive)
 
     @property
     def sensitive(self) -> Cells:
@@ -180,6 +179,10 @@ class Problem:
         further = tuple(warnings)
         issue_warnings(further)
         return self._replace(warnings=(*self.warnings, *further)) if further else self
+
+    def with_hidden(self, cells: Mask) -> Problem:
+        """Return the same problem in which these cells must be hidden, too."""
+        return self._replace(must_hide=freeze(self.must_hide | cells))
 
     def with_everyone_knowing(self, lower: Units, upper: Units) -> Problem:
         """Return the same problem in which everyone also knows that cells lie within these bounds.
@@ -443,56 +446,3 @@ def _add_releases(table: Table, outsider: Outsider, earlier: Sequence[Release]) 
         return outsider
     low, high = intersect_windows(table, earlier)
     return replace(outsider, lower=np.maximum(outsider.lower, low), upper=np.minimum(outsider.upper, high))
-
-
-def _find_costs(table: Table, cost: str | ArrayLike, sensitive: Mask) -> Floats:
-    """Return what it costs the problem to hide each cell, by a named cost, a column or given numbers."""
-    if not isinstance(cost, str):
-        array = np.asarray(cost, dtype=np.float64)
-        if array.shape != (len(table),):
-            fault = f"{pluralize(array.size, 'cost')} for {pluralize(len(table), 'cell')}"
-            raise InputError(fault, remedy="give one per cell", options=["cost"])
-    elif cost == "value":
-        array = np.abs(table.values).copy()
-    elif cost == "unit":
-        array = np.ones(len(table))
-    elif cost == "log":
-        array = np.log1p(np.abs(table.values))
-    elif cost == "percent":
-        size = np.abs(table.values)
-        array = 100 * size / max(float(size[~table.structure.is_total].sum()), np.finfo(float).tiny)
-    elif cost == "distance":
-        array = 1.0 + _count_steps_to(table, sensitive)
-    elif cost == "count":
-        if table.count is None:
-            raise InputError(
-                "cost 'count' needs the number of respondents per cell",
-                remedy="tabulate microdata or name its column",
-                options=["count"],
-            )
-        array = table.count.astype(np.float64)
-    elif cost in table.columns:
-        array = np.asarray(table.columns[cost], dtype=np.float64).copy()
-    else:
-        remedy = f"use one of {', '.join([*COSTS, *table.columns])}, or one number per cell"
-        raise InputError(f"unknown cost '{cost}'", remedy=remedy, options=["cost"])
-    if (wrong := np.flatnonzero(~np.isfinite(array) | (array < 0))).size:
-        fault = f"the cost of ({table.name(int(wrong[0]))}) is negative or not a number"
-        raise InputError(fault, remedy="costs must be zero or more", options=["cost"])
-    return array
-
-
-def _count_steps_to(table: Table, targets: Mask) -> Floats:
-    """Return how many sums lead from the nearest target to each cell, for the cost ``distance``; cells that
-    none lead to are one step beyond the farthest.
-    """
-    together = abs(table.equations.matrix)
-    reached, steps = targets.copy(), np.zeros(len(table))
-    farther = 0
-    while True:
-        farther += 1
-        steps[~reached] = farther
-        beside = (together.T @ (together @ reached.astype(np.int64))) > 0
-        if not (beside & ~reached).any():
-            return steps
-        reached |= beside

@@ -27,7 +27,8 @@ from tacita.formats.jj import write_jj
 from tacita.formats.roles import guess_role
 from tacita.formats.table_write import list_further_columns, name_role_columns, write_table
 from tacita.methods import Method, make_method, options_of
-from tacita.problem.problem import COSTS, Problem
+from tacita.problem.costs import COSTS
+from tacita.problem.problem import Problem
 from tacita.publication.results import Written
 from tacita.rules import Rule, parse_rule
 from tacita.rules.grammar import write_rule
