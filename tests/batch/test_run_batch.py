@@ -70,6 +70,7 @@ def test_a_batch_with_every_command_runs_or_says_what_it_does_not(folder: Path) 
     for text in (
         "line 2: <SOLVER> CPLEX",
         "MIS(1) is not applied",
+        "REQ: the minimum frequency 2",
         "lambda: each cell costs cost^0.5",
         "GH: bounds of 75 %",
         "GH: the size",
@@ -121,6 +122,24 @@ def read_records(folder: Path) -> object:
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     numbers = {name: list(map(float, columns[name])) for name in names[4:]}
     return pa.table({**columns, **numbers})
+
+
+def test_requests_and_shadow_variables_count(folder: Path) -> None:
+    specified = '"Region""Size"|"Turnover"'
+    asked = pose(folder, specified, "REQ(10,90,0,20)")
+    records = read_records(folder)
+    tree = tc.Hierarchy.from_hrc(folder / "regions.hrc")
+    by = {"Region": tree, "Size": None}
+    table = tc.tabulate(records, by, value="Turnover", request={"Asked": ["1", "2"]}, decimals=1)
+    expected = tc.Problem(table, "request(share=10, protection=20)").levels
+    keys = [table.structure.key(cell) for cell in expected.cells]
+    assert len(keys) > 1
+    assert sorted(keys) == sorted(map(asked.table.structure.key, asked.sensitive))
+    shadowed = pose(folder, f'{specified}|"Wages"', "NK(1,60)")
+    wages = pose(folder, '"Region""Size"|"Wages"', "NK(1,60)")
+    assert len(wages.levels) > 0
+    assert np.array_equal(shadowed.levels.sensitive, wages.levels.sensitive)
+    assert np.array_equal(shadowed.table.units, asked.table.units)
 
 
 def test_weights_count_only_where_the_rule_says_so(folder: Path) -> None:
@@ -252,7 +271,7 @@ def test_what_fails_is_named_and_the_rest_is_done(folder: Path) -> None:
     ("text", "said"),
     [
         ('<SPECIFYTABLE> "Nowhere"|"Turnover"', "there is no variable 'Nowhere'"),
-        ('<SPECIFYTABLE> "Size"|"Turnover"|"Wages"', "shadow variable 'Wages' is not the response"),
+        ('<SPECIFYTABLE> "Size"|<freq>|"Wages"', "'Wages' cannot be the shadow variable"),
         ('<SPECIFYTABLE> "Size"|"Turnover"||"Size"', "Size"),
         ('<SPECIFYTABLE> "Size"|"Turnover"||-1,400', "lambda 400 makes costs too large"),
     ],

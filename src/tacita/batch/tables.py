@@ -203,7 +203,7 @@ def _choose_cost(tables: Sequence[BatchTable]) -> str | None:
 def _read_table(table: BatchTable, rule: TranslatedRule) -> Problem | Table:
     """Return a table of a batch without its rule: of records the table, of cells what their file states."""
     metadata = table.read_metadata()
-    _refuse_shadow(table, metadata)
+    shadow = _find_shadow(table, metadata)
     recodings = [
         (recode.variable, recode.by if isinstance(recode.by, int) else parse_recoding(table.find(recode.by)))
         for recode in table.recodes
@@ -213,7 +213,7 @@ def _read_table(table: BatchTable, rule: TranslatedRule) -> Problem | Table:
         records = read_microdata(table.find(table.data), metadata)
         for name, recoding in recodings:
             records = records.recode(name, recoding)
-        return _tabulate(table, records, rule)
+        return _tabulate(table, records, rule, shadow)
     cost, computed = table.specified.cost, table.read is not None and table.read.mode == 1
     return read_table_data(
         table.find(table.data),
@@ -234,7 +234,7 @@ def _read_table(table: BatchTable, rule: TranslatedRule) -> Problem | Table:
     )
 
 
-def _tabulate(table: BatchTable, records: ArgusRecords, rule: TranslatedRule) -> Table:
+def _tabulate(table: BatchTable, records: ArgusRecords, rule: TranslatedRule, shadow: str | None) -> Table:
     """Return a table of a batch's records, with a column of costs if a variable gives them."""
     by, cost = list(table.specified.spanning), table.specified.cost
     options: dict[str, Any] = {
@@ -242,7 +242,7 @@ def _tabulate(table: BatchTable, records: ArgusRecords, rule: TranslatedRule) ->
         "largest": rule.largest,
         "name": str(table.number),
     }
-    found = records.tabulate(by, table.specified.response, **options)
+    found = records.tabulate(by, table.specified.response, shadow=shadow, **options)
     if not isinstance(cost, str):
         return found
     costs = records.tabulate(by, cost, **options)
@@ -252,16 +252,25 @@ def _tabulate(table: BatchTable, records: ArgusRecords, rule: TranslatedRule) ->
     return replace(found, columns={**found.columns, name: np.abs(costs.values)})
 
 
-def _refuse_shadow(table: BatchTable, metadata: Metadata) -> None:
-    """Refuse a shadow variable that is not the response: rules look at contributions to the response."""
+def _find_shadow(table: BatchTable, metadata: Metadata) -> str | None:
+    """Return the variable that rules look at in place of the response; None if that is the response.
+
+    Raises
+    ------
+    FormatError
+        A table of cells has largest contributions to another variable only.
+    """
     shadow, response = table.specified.shadow, table.specified.response
-    if shadow is None:
-        return
-    same = response is not None and metadata.find(shadow).name == metadata.find(response).name
-    if not same:
+    if shadow is None or (
+        response is not None and metadata.find(shadow).name == metadata.find(response).name
+    ):
+        return None
+    found = metadata.find(shadow)
+    if response is None or not (table.records or found.role == "shadow"):
         raise FormatError(
-            f"the shadow variable '{shadow}' is not the response: rules on the contributions to another "
-            "variable are not applied",
+            f"'{shadow}' cannot be the shadow variable: a table of frequencies has none, and one that is read"
+            " has the one that its metadata call <SHADOW>",
             place=table.specified.place,
-            remedy="Take it off the line, or make it the response.",
+            remedy="Take it off the line, or name the response there.",
         )
+    return found.name
