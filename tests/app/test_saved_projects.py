@@ -79,6 +79,24 @@ def test_what_was_opened_is_saved_without_a_word_lost(tmp_path: Path) -> None:
     assert open_case_at(tmp_path / "two").decisions == case.decisions
 
 
+def test_cells_that_files_decide_and_reasons_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "frozen.csv").write_text("region,size\nN,b\n")
+    (tmp_path / "last.csv").write_text("region,size,mark\n")
+    decisions = (
+        f'[decisions]\nmust_publish = {{ file = "{tmp_path}/frozen.csv", reason = "in print" }}\n'
+        'exempt = { reason = "consent" }\n'
+    )
+    start = f'start = "{tmp_path}/last.csv"\n'
+    case = opened(tmp_path / "one", PROJECT.replace("[output]", f"{start}{decisions}[output]"))
+    assert case.problem.must_publish[case.table.find("N", "b")]
+    save_case(case, tmp_path / "two", "project", passing=tmp_path / "session")
+    after = load_project(tmp_path / "two" / "project.toml")
+    assert find_differences(case.problem, after.problem()) == []
+    assert after.decisions.find("must_publish").reason == "in print"
+    assert after.decisions.find("exempt").reason == "consent"
+    assert after.protect.start == f"{tmp_path}/last.csv"
+
+
 def test_a_project_that_says_nothing_of_its_protection_goes_on_so(tmp_path: Path) -> None:
     case = opened(tmp_path / "one", PROJECT[: PROJECT.index("[protect]")])
     assert case.specification.protect == Protection()
