@@ -418,3 +418,9 @@ def test_the_benchmark_reports_why_it_has_no_records(records: str, says: str) ->
     assert says in ended.stdout + ended.stderr
     assert "No files found" not in ended.stderr
     assert (ended.returncode == 0) == (records != "0")
+
+
+def test_size_classes_stand_in_the_order_of_their_numbers() -> None:
+    classes = ["250+", "50-249", "0-9", "10-49"]
+    table = tabulate(pa.table({"size": classes, "value": [1, 2, 3, 4]}), by=["size"], value="value")
+    assert table.structure.dimensions[0].codes == ("Total", "0-9", "10-49", "50-249", "250+")

@@ -4,6 +4,7 @@ classifications.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -259,7 +260,7 @@ def _encode(records: Records, name: str, trees: Trees, detail: Detail, column: A
 
 def _trees(name: str, trees: Trees, texts: Sequence[str]) -> tuple[Hierarchy, ...]:
     if trees is None:
-        return (Hierarchy.flat(sorted(set(texts))),)
+        return (Hierarchy.flat(sorted(set(texts), key=lambda code: _make_sort_key(str(code)))),)
     listed = (trees,) if isinstance(trees, Hierarchy) else tuple(trees)
     if not listed or not all(isinstance(tree, Hierarchy) for tree in listed):
         raise InputError(
@@ -302,3 +303,15 @@ def _refuse_foreign(
             remedy="Code the records at the finest level, or give such a total a child of its own for what "
             "is not classified further.",
         )
+
+
+def _make_sort_key(code: str) -> tuple[list[str | int], str]:
+    """Return the key by which codes of records are sorted: numbers in them by size, as size classes are.
+
+    Records have no order of codes, as tables have.
+
+    >>> sorted(["50-249", "9", "10-49"], key=_make_sort_key)
+    ['9', '10-49', '50-249']
+    """
+    parts = re.split(r"([0-9]+)", code)
+    return [int(part) if k % 2 else part for k, part in enumerate(parts)], code
