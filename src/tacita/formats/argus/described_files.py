@@ -46,7 +46,11 @@ def find_metadata(
     data = Path(path)
     if is_address(path) or data.suffix.lower() in OTHERS or not data.is_file():
         return None, ()
-    beside = next((file for file in _list_beside(data) if not _is_data_of_r(file)), None)
+    try:
+        beside = next((file for file in _list_beside(data) if not _is_data_of_r(file)), None)
+    except OSError:
+        # A folder or a file that cannot be read has nothing to say.
+        return None, ()
     if beside is None:
         return None, ()
     can_do_without = data.suffix.lower() in WITH_READER
