@@ -27,7 +27,7 @@ def can_be_protected(problem: tc.Problem) -> bool:
         return False
 
 
-@examples(10)
+@examples(5)
 @given(
     st.lists(
         st.tuples(st.sampled_from("NSE"), st.sampled_from("abc"), st.integers(1, 90), st.integers(1, 90)),

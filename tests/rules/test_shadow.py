@@ -33,7 +33,7 @@ def tabulate(records: Any, **options: Any) -> tc.Table:
     return tc.tabulate(records, ["region"], "staff", "firm", **{"shadow": "turnover", **options})
 
 
-@examples(15)
+@examples(6)
 @given(
     st.lists(
         st.tuples(st.sampled_from("NSE"), st.integers(0, 5), st.integers(0, 50), st.integers(0, 90)),

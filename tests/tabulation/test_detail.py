@@ -64,7 +64,7 @@ def describe(table: tc.Table) -> dict[tuple[str, ...], tuple[Any, ...]]:
     }
 
 
-@examples(15)
+@examples(6)
 @given(records(), st.integers(1, 3), st.booleans())
 def test_levels_of_records_and_of_their_table_are_the_same(rows: Rows, levels: int, named: bool) -> None:
     respondent = "firm" if named else None
@@ -88,7 +88,7 @@ def test_levels_of_records_and_of_their_table_are_the_same(rows: Rows, levels: i
             assert one[industry, "Total"][0] == sum(below)
 
 
-@examples(15)
+@examples(6)
 @given(records())
 def test_joined_codes_are_those_of_records_that_have_the_new_code(rows: Rows) -> None:
     recode = {"B1": "B12", "B2": "B12", "A21": "A2x"}
@@ -104,7 +104,7 @@ def test_joined_codes_are_those_of_records_that_have_the_new_code(rows: Rows) ->
     assert {k: v[0] for k, v in describe(summed).items()} == {k: v[0] for k, v in describe(other).items()}
 
 
-@examples(10)
+@examples(5)
 @given(records(), st.booleans())
 def test_codes_that_are_left_out_count_nowhere(rows: Rows, named: bool) -> None:
     left = [row for row in rows if row[0] not in ("A11", "A12", "C")]

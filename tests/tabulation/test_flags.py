@@ -64,7 +64,7 @@ def decide(rows: list[Record], owner: int) -> tuple[set[str], set[str]]:
 
 
 @pytest.mark.filterwarnings("ignore::tacita.core.errors.TacitaWarning")
-@examples(10)
+@examples(5)
 @given(records(), st.integers(0, 3), st.booleans(), st.integers(0, 40))
 def test_flags_mean_what_names_mean(rows: list[Record], word: int, by_holding: bool, share: int) -> None:
     """Each rule hits the same cells with the same levels as one in which the same contributors are named."""
