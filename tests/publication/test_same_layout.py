@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 from made_workbook import REGIONS, SHEET, TITLE, make_workbook
@@ -239,3 +240,41 @@ def test_options_of_reading_are_those_of_the_case(tmp_path: Path) -> None:
 def test_numbers_are_found_in_any_notation(text: str, telling: Telling) -> None:
     hidden = HiddenValues([Decimal(1042319), Decimal("12.5"), Decimal(3), Decimal(2024)])
     assert hidden.judge(text) == telling
+
+
+def test_stored_values_of_a_chart_and_hidden_columns_tell_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "report.xlsx"
+    rows: list[list[Any]] = [["region", "small", "large", "Total"]]
+    values = {"N": (7301117, 1822339), "S": (2913571, 6204461)}
+    rows += [[region, *pair, sum(pair)] for region, pair in values.items()]
+    rows.append(["Total", *(sum(row[c] for row in rows[1:]) for c in (1, 2, 3))])
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet("data")
+        for r, row in enumerate(rows):
+            sheet.write_row(r, 0, row)
+        # A total as a formula with its stored result, as spreadsheet programs write it.
+        sheet.write_formula(1, 3, "=SUM(B2:C2)", None, rows[1][3])
+        sheet.set_column("C:C", 9, None, {"hidden": True})
+        sheet.add_sparkline("F2", {"range": "data!B2:C2"})
+        chart = book.add_chart({"type": "column"})
+        chart.add_series({"values": "=data!$B$2:$B$3", "categories": "=data!$A$2:$A$3", "name": "=data!$B$1"})
+        chart.set_y_axis({"max": 7301117})
+        sheet.insert_chart("A6", chart)
+        literal = book.add_chart({"type": "pie"})
+        literal.add_series({"values": "=other!$A$1:$A$2"})
+        sheet.insert_chart("H8", literal)
+        book.add_worksheet("other").write_column(0, 0, [7301117, 2913571])
+    with zipfile.ZipFile(path) as archive:
+        assert b"numCache" in archive.read("xl/charts/chart1.xml")
+    table, release = release_of(path, [("N", "small"), ("N", "large"), ("S", "small"), ("S", "large")])
+    target, notes = written(path, release, truth=table)
+    assert not {Decimal(value) for pair in values.values() for value in pair} & list_numbers(target)
+    sheet = load_workbook(target)["data"]
+    assert (sheet["D2"].value, sheet["D2"].data_type) == (rows[1][3], "n")
+    assert sheet.column_dimensions["C"].hidden
+    assert sheet["C2"].value == "*"
+    assert len(sheet._charts) == 1
+    # Below the chart, which covers the first column.
+    legend = [cell.row for cell in sheet["A"] if cell.value == "*: hidden"]
+    assert legend[0] > 20
+    assert any("sparklines" in note for note in notes)

@@ -27,7 +27,7 @@ from tacita.specification.differences import find_differences
 from tacita.specification.project import load_project
 from tacita.specification.project_write import write_project
 from tacita.specification.script import write_script
-from tacita.specification.sections import Attackers, Cost, Rules, SensitiveCell
+from tacita.specification.sections import Attackers, Cost, Output, Rules, SensitiveCell
 
 SOURCE = Path(tc.__file__).parents[1]
 
@@ -358,3 +358,11 @@ def test_consents_are_written_once_for_all_rules(tmp_path: Path) -> None:
     assert write_project(problem, tmp_path, method="suppression").notes == ()
     rules = load_project(tmp_path / "project.toml").rules
     assert (rules.rule, rules.waived) == ("frequency(4) | threshold(9)", ("Mill & Sons",))
+
+
+def test_what_a_release_looks_like_is_written_too(tmp_path: Path) -> None:
+    problem = example("nchs")
+    look = Output(mark="c", title="Patients", layout="new", keep_sheets=True)
+    given = tc.Specification(output=look)
+    write_project(problem, tmp_path, method="suppression", formats=("html",), specification=given)
+    assert load_project(tmp_path / "project.toml").output == replace(look, formats=("html",))

@@ -11,6 +11,7 @@ which is what certificates are of.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,7 +138,7 @@ class Destination:
         return [name for name in dict.fromkeys(lines) if name in possible]
 
 
-def find_destination(path: Path | Destination) -> Destination:
+def find_destination(path: str | os.PathLike[str] | Destination) -> Destination:
     """Return where results go that are to be published at a path: a file by its ending, or else a folder.
 
     Raises
@@ -147,6 +148,7 @@ def find_destination(path: Path | Destination) -> Destination:
     """
     if isinstance(path, Destination):
         return path
+    path = Path(path)
     suffix = path.suffix.lower()
     if suffix in ENDINGS.values():
         return Destination(path.parent, path.name)

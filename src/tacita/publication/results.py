@@ -23,6 +23,7 @@ without its verdict.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -81,14 +82,14 @@ class Written:
 
 def write_results(
     audit: Audit,
-    place: Path | Destination,
+    place: str | os.PathLike[str] | Destination,
     formats: Sequence[str] = (),
     reason: str | None = None,
     *,
     mark: str = USUAL_MARK,
     title: str = "",
     sdmx: SdmxOptions | None = None,
-    like: InputSheet | None = None,
+    like: InputSheet | str | os.PathLike[str] | None = None,
     keep_sheets: bool = False,
     with_them: Sequence[Path] = (),
 ) -> Written:
@@ -137,7 +138,7 @@ def write_results(
                 layout = write_same_layout(
                     audit.release,
                     public / name,
-                    like,
+                    like if isinstance(like, InputSheet) else InputSheet(Path(like)),
                     build_labels(audit.release, unaudited),
                     Presentation(mark, title),
                     truth=audit.problem.table,
