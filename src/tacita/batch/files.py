@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from tacita.core.errors import TacitaError
 from tacita.formats.argus.batch import (
     Apriori,
     Batch,
@@ -15,6 +16,7 @@ from tacita.formats.argus.batch import (
     Recode,
     WriteTable,
 )
+from tacita.formats.argus.metadata_file import parse_metadata
 from tacita.formats.argus.tokens import find_beside
 from tacita.publication.argus_results import find_results_folder
 from tacita.storage.internal import INTERNAL, PUBLICATION
@@ -26,16 +28,32 @@ def list_folders(path: Path, data_folder: str | os.PathLike[str] | None) -> tupl
 
 
 def list_inputs(batch: Batch, folders: Sequence[Path]) -> tuple[Path, ...]:
-    """Return the paths of all files that the commands of a batch read; those that metadata name are not
-    among them.
-    """
+    """Return the paths of all files that a batch reads, with those that its metadata name."""
     named = [
         command.file
         for command in batch.commands
         if isinstance(command, OpenMicrodata | OpenTableData | OpenMetadata | Apriori)
     ]
     named += [c.by for c in batch.commands if isinstance(c, Recode) and isinstance(c.by, str)]
-    return tuple(dict.fromkeys(find_beside(name, *folders) for name in named))
+    found = [find_beside(name, *folders) for name in named]
+    data = folders[0]
+    for command in batch.commands:
+        if isinstance(command, OpenMicrodata | OpenTableData):
+            data = find_beside(command.file, *folders).parent
+        elif isinstance(command, OpenMetadata):
+            found += _list_described(find_beside(command.file, *folders), data)
+    return tuple(dict.fromkeys(found))
+
+
+def _list_described(metadata: Path, data: Path) -> list[Path]:
+    """Return the paths of hierarchies and code lists that metadata name; none if they cannot be read."""
+    try:
+        variables = parse_metadata(metadata).variables
+    except (TacitaError, OSError):
+        # Whoever reads the table says what is wrong with them.
+        return []
+    names = [name for each in variables for name in (each.hierarchy, each.codelist) if name is not None]
+    return [find_beside(name, data, metadata.parent) for name in names]
 
 
 def list_outputs(batch: Batch) -> tuple[Path, ...]:
