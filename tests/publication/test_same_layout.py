@@ -278,3 +278,23 @@ def test_stored_values_of_a_chart_and_hidden_columns_tell_nothing(tmp_path: Path
     legend = [cell.row for cell in sheet["A"] if cell.value == "*: hidden"]
     assert legend[0] > 20
     assert any("sparklines" in note for note in notes)
+
+
+def test_what_was_blank_stays_blank(tmp_path: Path) -> None:
+    path = make_workbook(tmp_path / "report.xlsx", F7=None)
+    table, release = release_of(path)
+    target, _ = written(path, release, truth=table)
+    sheet = load_workbook(target)[SHEET]
+    assert sheet["F7"].value is None
+    assert (sheet["B7"].value, sheet["F8"].value) == ("*", sum(REGIONS["South"]))
+
+
+def test_a_list_of_counts_alone_comes_back(tmp_path: Path) -> None:
+    book = Workbook()
+    for row in (["region", "size", "n"], ["N", "s", 7], ["N", "l", 9], ["S", "s", 8], ["S", "l", 6]):
+        book.active.append(row)
+    path = tmp_path / "list.xlsx"
+    book.save(path)
+    table, release = release_of(path, [("N", "s")])
+    target, _ = written(path, release, truth=table)
+    assert [cell.value for cell in load_workbook(target).active["C"]][:3] == ["n", "*", 9]

@@ -71,7 +71,8 @@ def locate_cells(source: InputSheet, release: Release, truth: Table | None) -> L
     given = {role: getattr(read, role) for role in NAMED}
     rows = unpivot_crosstab(rows, path, read.dimensions, given)
     largest = None if isinstance(read.largest, int) else read.largest
-    value = find_roles(rows, path, read.dimensions, given, largest).named["value"]
+    roles = find_roles(rows, path, read.dimensions, given, largest).named
+    value = roles.get("value") or roles["count"]
     found = find_cells(rows, structure)
     numbers, missing = rows.numbers(value)
     units = exact.to_units(np.asarray(numbers, dtype=np.float64), release.decimals)
@@ -90,7 +91,9 @@ def locate_cells(source: InputSheet, release: Release, truth: Table | None) -> L
                 remedy=NEW_LAYOUT,
                 options=["layout=new"],
             )
-        cells[place] = cell
+        # What was left blank, as it follows from the others, stays blank.
+        if not missing[row]:
+            cells[place] = cell
         codes |= {field for name in names if (field := rows.find_field(row, name)) is not None}
         if release.hidden[cell] and not missing[row]:
             values.add(_to_decimal(units, row, release.decimals))
