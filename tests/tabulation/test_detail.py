@@ -21,6 +21,7 @@ from tacita.core.tables.coarsening import coarsen
 from tacita.formats.recodings import read_recoding
 
 TREE = tc.Hierarchy.from_dict({"A": {"A1": ["A11", "A12"], "A2": ["A21"]}, "B": ["B1", "B2", "B3"], "C": {}})
+REGIONS = tc.Hierarchy.flat(["N", "S"])
 LEAVES = ("A11", "A12", "A21", "B1", "B2", "B3", "C")
 Rows = list[tuple[str, str, str, int]]
 """Industry, region, firm, turnover."""
@@ -41,7 +42,7 @@ def frame(rows: Rows) -> pa.Table:
 
 
 def tabulate(rows: Rows, tree: Any = TREE, **options: Any) -> tc.Table:
-    by = {"industry": tree, "region": None}
+    by = {"industry": tree, "region": REGIONS}
     return tc.tabulate(frame(rows), by, "turnover", **{"respondent": "firm", **options})
 
 
@@ -98,7 +99,7 @@ def test_joined_codes_are_those_of_records_that_have_the_new_code(rows: Rows) ->
     assert describe(one) == describe(other)
     bare = tabulate(rows, respondent=None)
     bare = tc.Table.from_frame(
-        bare.to_arrow(), {"industry": TREE, "region": None}, value="turnover", counts=False
+        bare.to_arrow(), {"industry": TREE, "region": REGIONS}, value="turnover", counts=False
     )
     summed = coarsen(bare, recode={"industry": recode})
     assert {k: v[0] for k, v in describe(summed).items()} == {k: v[0] for k, v in describe(other).items()}
