@@ -172,7 +172,8 @@ def test_tokens_read_back_as_they_were_written(texts: list[str]) -> None:
 def test_files_are_found_as_on_windows(tmp_path: Path) -> None:
     (tmp_path / "Régions 2.HRC").write_text("a\n")
     assert find_beside("C:\\data\\régions 2.hrc", tmp_path) == tmp_path / "Régions 2.HRC"
-    assert find_beside("lost.hrc", tmp_path) == tmp_path / "lost.hrc"
+    for name in ("lost.hrc", "x" * 999, "null\0.hrc"):
+        assert find_beside(name, tmp_path) == tmp_path / name
     assert read_lines(tmp_path / "Régions 2.HRC").lines[0].text == "a"
 
 

@@ -155,9 +155,10 @@ def find_beside(name: str, *folders: Path) -> Path:
     bare = plain.rstrip("/").rsplit("/", 1)[-1]
     places = [folder / each for each in dict.fromkeys((plain, bare)) for folder in folders]
     for place in places:
-        if place.is_file():
+        # These two are false of names that no file can have, where a Path raises.
+        if os.path.isfile(place):
             return place
-        if place.parent.is_dir():
+        if os.path.isdir(place.parent) and os.access(place.parent, os.R_OK):
             for other in sorted(place.parent.iterdir()):
                 if other.name.casefold() == place.name.casefold() and other.is_file():
                     return other
