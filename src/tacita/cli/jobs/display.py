@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from tacita.cli.console import print_notes, print_warnings
+from tacita.cli.console import NOTE, WARNING
 from tacita.cli.effort import make_progress
 from tacita.cli.jobs.job import Job, JobResult, Verdict
 from tacita.core.run import Event
@@ -33,6 +34,7 @@ class Display:
         self.live = self.console.is_terminal
         self.all = self.progress.add_task("tables", total=jobs, known="")
         self.bars: dict[str, TaskID] = {}
+        self._turn = Lock()
 
     def __enter__(self) -> Self:
         self.progress.start()
@@ -66,17 +68,23 @@ class Display:
 
     def show(self, name: str, result: JobResult, *, earlier: bool = False) -> None:
         """Print how a job ended, and what its user may not have meant."""
+        with self._turn:
+            self.done += 1
+            self.progress.update(self.all, completed=self.done)
+            place = f"[{self.done:>{len(str(self.jobs))}}/{self.jobs}] {name}: "
+            said = describe_result(result, earlier=earlier)
+            self._print(place, (result.verdict.value, STYLES[result.verdict]), said)
+            if not earlier:
+                for remark in result.remarks:
+                    self._print((f"{NOTE} ", "yellow"), remark)
+                for warning in result.warnings:
+                    self._print((f"{WARNING} ", "bold yellow"), f"{name}: {warning}")
+
+    def _print(self, *parts: str | tuple[str, str]) -> None:
+        """Print a line above the bars, which another console would write over."""
         from rich.text import Text
 
-        self.done += 1
-        self.progress.update(self.all, completed=self.done)
-        place = f"[{self.done:>{len(str(self.jobs))}}/{self.jobs}]"
-        said = describe_result(result, earlier=earlier)
-        line = Text.assemble(f"{place} {name}: ", (result.verdict.value, STYLES[result.verdict]), said)
-        self.console.print(line, soft_wrap=True)
-        if not earlier:
-            print_notes(*result.remarks)
-            print_warnings(*(f"{name}: {text}" for text in result.warnings))
+        self.console.print(Text.assemble(*parts), soft_wrap=True)
 
 
 def describe_result(result: JobResult, *, earlier: bool) -> str:
