@@ -298,3 +298,34 @@ def test_a_list_of_counts_alone_comes_back(tmp_path: Path) -> None:
     table, release = release_of(path, [("N", "s")])
     target, _ = written(path, release, truth=table)
     assert [cell.value for cell in load_workbook(target).active["C"]][:3] == ["n", "*", 9]
+
+
+@given(st.data())
+def test_no_hidden_value_is_in_a_plain_crosstab(tmp_path_factory: Any, data: st.DataObject) -> None:
+    rows, columns = data.draw(st.integers(2, 4), label="rows"), data.draw(st.integers(2, 4), label="columns")
+    size = rows * columns
+    drawn = st.lists(st.integers(100_003, 999_983), min_size=size, max_size=size, unique=True)
+    inner = np.array(data.draw(drawn, label="values")).reshape(rows, columns)
+    whole = np.vstack([inner, inner.sum(axis=0)])
+    whole = np.column_stack([whole, whole.sum(axis=1)])
+    titles, aside = data.draw(st.integers(0, 2), label="titles"), data.draw(st.integers(0, 2), label="aside")
+    factor = data.draw(st.sampled_from([1, 1000]), label="decimals")
+    book = Workbook()
+    sheet = book.active
+    lines: list[list[Any]] = [[f"Title {letter}"] for letter in "ab"[:titles]]
+    lines.append(["region", *(f"c{c}" for c in range(columns)), "Total"])
+    heads = [*(f"r{r}" for r in range(rows)), "Total"]
+    lines += [[head, *(v / factor for v in row.tolist())] for head, row in zip(heads, whole, strict=True)]
+    for line in (*lines, [], ["A footnote."]):
+        sheet.append([*[None] * aside, *line])
+    path = tmp_path_factory.mktemp("crosstabs") / "report.xlsx"
+    book.save(path)
+    table = tc.read_case(path)
+    assert isinstance(table, tc.Table)
+    chosen = data.draw(st.sets(st.integers(0, len(table) - 1), min_size=1), label="hidden")
+    release = tc.Release.suppress(table, np.isin(np.arange(len(table)), list(chosen)))
+    target, _ = written(path, release, truth=table)
+    scale = Decimal(10) ** -table.decimals
+    hidden = {Decimal(int(units)) * scale for units in table.units[release.hidden]}
+    shown = {Decimal(int(units)) * scale for units in table.units[~release.hidden]}
+    assert not (hidden - shown) & list_numbers(target)
