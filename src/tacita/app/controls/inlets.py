@@ -100,6 +100,11 @@ def handle_drops_and_pastes(files: ui.upload, records: ui.upload, texts: ui.uplo
 
 def _hidden(inlet: ui.upload, name: str, on_failed: Callable[[GenericEventArguments], None]) -> ui.upload:
     inlet.classes("inlet").props(f"data-testid={name}")
+    # The bar that shows how far an upload is comes without a name.
+    inlet.on(
+        "uploading",
+        js_handler="() => document.querySelector('.q-loading-bar')?.setAttribute('aria-label', 'Upload')",
+    )
     inlet.on(
         "failed", on_failed, js_handler="(event) => emit(event.files.map((file) => file.name).join(', '))"
     )
