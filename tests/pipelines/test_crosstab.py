@@ -165,3 +165,17 @@ class Careless:
 def test_what_is_not_safe_raises() -> None:
     with pytest.raises(ReleaseError, match="the release of careless is not proven safe"):
         tc.crosstab(pa.table(FIRMS), "region", "size", rule="threshold(2)", mark="x", method=Careless())
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_categories_keep_their_order(kind: str) -> None:
+    sizes = ["small"] * 9 + ["large"] * 8 + ["medium"] * 7
+    order = ["small", "medium", "large", "huge"]
+    frame: Any = (
+        pd.DataFrame({"region": ["N", "S"] * 12, "size": pd.Categorical(sizes, order)})
+        if kind == "pandas"
+        else pl.DataFrame({"region": ["N", "S"] * 12, "size": pl.Series(sizes, dtype=pl.Enum(order))})
+    )
+    found = tc.crosstab(frame, "region", "size", rule="threshold(3)").frame
+    heads = [str(name) for name in found.columns if name != "region"]
+    assert heads == ["small", "medium", "large", "Total"]

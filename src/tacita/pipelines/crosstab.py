@@ -20,6 +20,7 @@ from tacita.auditing.audit import Audit, audit
 from tacita.core import exact
 from tacita.core.errors import InputError, ReleaseError, did_you_mean
 from tacita.core.exact import Cells
+from tacita.core.hierarchy import Hierarchy
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
 from tacita.core.tables.dimension import Dimension
@@ -94,7 +95,8 @@ def crosstab(
     frame
         Records: a pandas, polars or arrow frame, or whatever else :func:`tabulate` takes.
     index, columns
-        Columns of codes that make the rows and the columns, one or several each.
+        Columns of codes that make the rows and the columns, one or several each. Categorical ones keep the
+        order of their categories.
     values
         Column of values to sum. Without it records are counted, or respondents if ``respondent`` is given.
     rule
@@ -136,7 +138,8 @@ def crosstab(
     """
     rows, across = _list_names("index", index), _list_names("columns", columns)
     _refuse_arguments(rows, across, values, aggfunc)
-    given = {name: (hierarchies or {}).get(name) for name in (*rows, *across)}
+    given = {**_list_categories(frame, [*rows, *across]), **(hierarchies or {})}
+    given = {name: given.get(name) for name in (*rows, *across)}
     if strange := [name for name in hierarchies or {} if name not in given]:
         hint = did_you_mean(strange[0], list(given))
         fault = f"'{strange[0]}'{hint} is none of the columns {', '.join(given)}"
@@ -168,6 +171,27 @@ def _list_names(option: str, given: str | Sequence[str]) -> list[str]:
     if not all(isinstance(name, str) for name in names):
         raise InputError(f"{option} are names of columns of the frame", place=option)
     return names
+
+
+def _list_categories(frame: Any, names: Sequence[str]) -> dict[str, Trees]:
+    """Return flat classifications of the columns of a frame that are categorical, in the order of theirs."""
+    import narwhals as nw
+
+    read = nw.from_native(frame, eager_only=True, pass_through=True)
+    if not isinstance(read, nw.DataFrame):
+        return {}
+    found = dict[str, Trees]()
+    for name in set(names) & set(read.columns):
+        kind = read.schema[name]
+        if isinstance(kind, nw.Enum):
+            categories = list(kind.categories)
+        elif kind == nw.Categorical and read.implementation.is_pandas():
+            categories = frame[name].cat.categories.tolist()
+        else:
+            continue
+        used = set(read[name].unique().to_list())
+        found[name] = Hierarchy.flat([code for code in categories if code in used])
+    return found
 
 
 def _refuse_arguments(
