@@ -77,7 +77,9 @@ def write(name: str, text: str) -> str:
 def test_codes_that_are_left_out_mean_totals_and_rows_without_a_cell_are_warned_of() -> None:
     write("frozen.csv", "sex,region,reason\na,,frozen\nb,North,frozen\nb,Atlantis,frozen\n")
     specification = load('[decisions]\nmust_publish = { file = "frozen.csv", by = "A. Meyer" }\n')
-    with pytest.warns(TacitaWarning, match="1 row on cells that the table does not have"):
+    with pytest.warns(
+        TacitaWarning, match=r"frozen.csv, line 4: 1 row on .* left out; it is .region=Atlantis, sex=b"
+    ):
         problem = specification.problem()
     assert names(problem, problem.must_publish) == ["North/b", "Total/a"]
     assert read_decided(specification, problem.table, "must_publish").reasons == {("frozen", "A. Meyer"): 2}
@@ -98,6 +100,11 @@ def test_faults_name_the_file() -> None:
     write("wrong.csv", "country\nX\n")
     with pytest.raises(tc.InputError, match=r"wrong.csv.*none of the columns region, sex"):
         load('[decisions]\nmust_publish = "wrong.csv"\n').problem()
+    write("wrong.csv", "region,Sex\nNorth,a\n")
+    with pytest.raises(
+        tc.InputError, match=r"wrong.csv.*column 'Sex' .did you mean 'sex'.. is none of the dim"
+    ):
+        load('[decisions]\nsensitive = "wrong.csv"\n').problem()
     write("wrong.csv", "region,lpl\nNorth,many\n")
     with pytest.raises(tc.InputError, match=r"wrong.csv.*'lpl' holds no number"):
         load('[decisions]\nsensitive = "wrong.csv"\n').problem()

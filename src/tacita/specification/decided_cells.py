@@ -7,7 +7,8 @@ A dimension without a column, or without a code in a row, is at its total. Sensi
 ``lpl``, ``upl``, ``spl`` and ``protection``. Of a release, which has a column ``mark``, those cells count
 that it publishes where cells are to be published or exempt, and those that it does not publish where they are
 to be hidden or sensitive. Rows on cells that the table does not have are left out with a warning, since
-codes come and go between periods.
+codes come and go between periods. A column that is no dimension and nothing of the above is refused: it may
+be one by another name.
 """
 
 from __future__ import annotations
@@ -18,17 +19,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.core.errors import FormatError, InputError
+from tacita.core.errors import FormatError, InputError, did_you_mean
 from tacita.core.exact import Cells, Mask
 from tacita.core.release import Mark
+from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.formats.cell_rows import find_cells, list_code_columns
+from tacita.formats.code_labels import name_label_columns
 from tacita.formats.columns import read_columns
+from tacita.formats.roles import guess_role
 from tacita.publication.folders import find_release
 from tacita.rules import Rule
 from tacita.specification.project_cells import LEVELS, build_marks_at
 from tacita.specification.sections import SensitiveCell
+from tacita.verify import LABELS, RELEASE
 
 if TYPE_CHECKING:
     from tacita.core.tables.columns import Columns
@@ -36,6 +41,8 @@ if TYPE_CHECKING:
 
 CELLS = ("must_publish", "must_hide", "sensitive", "exempt")
 """Decisions on cells, which files can list."""
+WORDS = ("reason", "by", "table")
+"""Columns of a file of decisions beside codes, levels and what releases have."""
 PUBLISHED = ("must_publish", "exempt")
 """Those for which a release lists the cells that it publishes."""
 
@@ -60,7 +67,7 @@ def read_decided(specification: Specification, table: Table, name: str) -> Decid
     Raises
     ------
     InputError
-        The file cannot be read, or none of its columns is a dimension.
+        The file cannot be read, or has no column of a dimension, or one that may be another.
     """
     decision = specification.decisions.find(name)
     if decision.file is None:
@@ -75,8 +82,7 @@ def read_decided(specification: Specification, table: Table, name: str) -> Decid
     meant = _find_meant(source, published=name in PUBLISHED)
     there = np.flatnonzero(meant & (rows >= 0))
     cells: list[int] = rows[there].tolist()
-    lost = int((meant & (rows < 0)).sum())
-    warned = f"{path}: {pluralize(lost, 'row')} on cells that the table does not have, left out"
+    lost = np.flatnonzero(meant & (rows < 0))
     entries = [SensitiveCell({}, **{key: column[row] for key, column in levels.items()}) for row in there]
     return DecidedCells(
         cells,
@@ -88,7 +94,7 @@ def read_decided(specification: Specification, table: Table, name: str) -> Decid
                 strict=True,
             )
         ),
-        (warned,) if lost else (),
+        (_describe_lost(source, table, lost),) if lost.size else (),
     )
 
 
@@ -104,9 +110,33 @@ def _find_rows(source: Columns, table: Table) -> Cells:
             f"it has none of the columns {', '.join(names)}, which cells go by",
             remedy="name columns like the dimensions of the table",
         )
+    _refuse_strange_columns(source, structure)
     for dimension in (structure.dimensions[d] for d in given):
         source = _fill_with_total(source, dimension.name, dimension.total)
     return find_cells(source, structure, given)
+
+
+def _refuse_strange_columns(source: Columns, structure: Structure) -> None:
+    """Refuse columns of a file of decisions that may be dimensions by another name: its rows would be about
+    totals of these.
+    """
+    names = list_code_columns(structure)
+    known = {*names, *WORDS, *RELEASE, *LABELS, *LEVELS, *name_label_columns(structure.dimensions).values()}
+    for name in source.names:
+        if name not in known and guess_role(name) is None:
+            raise FormatError(
+                f"column '{name}'{did_you_mean(name, names)} is none of the dimensions {', '.join(names)}",
+                remedy="name it like the dimension whose codes it holds, or take it out",
+            )
+
+
+def _describe_lost(source: Columns, table: Table, lost: Cells) -> str:
+    """Return the warning of rows of a file of decisions that no cell of the table has, with the first."""
+    names = [name for name in list_code_columns(table.structure) if name in source.names]
+    codes = ", ".join(f"{name}={source.texts(name)[int(lost[0])].as_py()}" for name in names)
+    each = "it is" if lost.size == 1 else "the first is"
+    what = f"{pluralize(lost.size, 'row')} on cells that the table does not have, left out"
+    return f"{source.place(int(lost[0]))}: {what}; {each} ({codes})"
 
 
 def _fill_with_total(source: Columns, name: str, total: str) -> Columns:
