@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 TEXT_FUNCTIONS = frozenset(["CONCATENATE(", "CONCAT(", "TRIM(", "UPPER(", "LOWER(", "PROPER("])
 """Functions whose results are texts made of texts."""
+NUMBER = re.compile(r"[\s\d.,'\u2019+\u2212%()-]*\d[\s\d.,'\u2019+\u2212%()-]*")
+"""Texts that are nothing but a number."""
 MOST_NAMED = 8
 """Fields of a sheet that a note names."""
 READERS_SEE = (
@@ -216,6 +218,8 @@ class _SheetCopier:
             own.value = int(number) if number.is_integer() else number
             return
         _set_text(own, escape(text))
+        # A format can print a text of its own in place of the mark.
+        own.number_format = "General"
         if own.alignment.horizontal in (None, "general"):
             # Numbers stand on the right by default, and texts on the left.
             aligned = copy(own.alignment)
@@ -228,7 +232,9 @@ class _SheetCopier:
         from openpyxl.utils.datetime import to_excel
 
         value, name = cell.value, cell.coordinate
-        number = isinstance(value, int | float) and not isinstance(value, bool)
+        number = _is_number(value)
+        # Column headings may be years.
+        is_heading = place[0] < self._body.start and format_field(value) in self._codes
         if place in self._located.codes:
             own.value = value
             if not number:
@@ -241,8 +247,7 @@ class _SheetCopier:
             self._remarks.formulas.append(name)
             return
         if number:
-            # Column headings may be years.
-            if place[0] < self._body.start and format_field(value) in self._codes:
+            if is_heading:
                 own.value = value
             else:
                 self._remarks.numbers.append(name)
@@ -254,8 +259,7 @@ class _SheetCopier:
             else:
                 own.value = value
             return
-        heading = place[0] < self._body.start and format_field(str(value)) in self._codes
-        self._write_text(own, value, name, heading=heading)
+        self._write_text(own, value, name, heading=is_heading)
 
     def _write_text(self, own: Any, value: Any, name: str, *, heading: bool = False) -> None:
         if not heading:
@@ -302,8 +306,16 @@ def _is_sheet(part: SheetPart) -> bool:
 def _holds_texts_only(sheet: Worksheet, formulas: Mapping[str, str]) -> bool:
     """Return whether a sheet holds nothing but texts: no number, date or result of a formula."""
     return not formulas and all(
-        cell.value is None or isinstance(cell.value, str | list) for cell in sheet._cells.values()
+        cell.value is None or (isinstance(cell.value, str | list) and not _is_number(cell.value))
+        for cell in sheet._cells.values()
     )
+
+
+def _is_number(value: object) -> bool:
+    """Return whether a field outside of the table holds a number or a duration, also one written as text."""
+    if isinstance(value, str | list):
+        return NUMBER.fullmatch(str(value)) is not None
+    return isinstance(value, int | float | timedelta) and not isinstance(value, bool)
 
 
 def _is_text_formula(formula: str, sheet: Worksheet, formulas: Mapping[str, str]) -> bool:
