@@ -29,7 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--limit", type=float, default=600.0, help="wall seconds per table")
+    parser.add_argument("--limit", type=float, default=600.0, help="CPU seconds per table")
     parser.add_argument("--picture", type=Path, help="file for the picture, as SVG")
     parser.add_argument("--no-audit", action="store_true", help="leave out the audits")
     options = parser.parse_args()

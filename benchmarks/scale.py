@@ -3,10 +3,11 @@
     python benchmarks/scale.py [CASE ...] [--limit 600] [--data ../shared] [--no-audit]
 
 Every case runs in a process of its own, so that its memory is its own. Libraries and compiled kernels are
-loaded before the clock starts; the clock counts CPU seconds of all threads. *First* is the time to the first
-protected release, *loss* what is hidden besides the sensitive cells (for other methods than suppression the
-loss), and *gap* the share of the full loss that is not proven to be needed. Every release is audited in full
-unless ``--no-audit`` is given.
+loaded before the clock starts; the clock counts CPU seconds of all threads, and so does the limit: a busy
+machine makes a case take longer, not worse. (Limits that solvers keep by themselves stay wall time.) *First*
+is the time to the first protected release, *loss* what is hidden besides the sensitive cells (for other
+methods than suppression the loss), and *gap* the share of the full loss that is not proven to be needed.
+Every release is audited in full unless ``--no-audit`` is given.
 
 Cases from microdata are tabulated here; public ones come from the folder ``--data``, and are named and left
 out where their file is not there.
@@ -152,6 +153,8 @@ def measured(case: Case, limit: float, data: Path, audited: bool) -> Result | No
     if problem is None:
         return None
     warm_up()
+    # Runs read this clock for their limit and for the shares of it that their phases get.
+    time.monotonic = time.process_time
     first: list[float] = []
 
     def hear(event: tc.Event) -> None:
@@ -198,7 +201,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("case", nargs="*", help=f"default: all of {', '.join(CASES)}")
-    parser.add_argument("--limit", type=float, default=600.0, help="wall seconds per case")
+    parser.add_argument("--limit", type=float, default=600.0, help="CPU seconds per case")
     parser.add_argument("--data", type=Path, default=Path("../shared"), help="folder of the public tables")
     parser.add_argument("--no-audit", action="store_true", help="leave out the audits")
     options = parser.parse_args()
