@@ -23,6 +23,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -86,7 +87,7 @@ def carried_out(path: Path) -> Iterator[Shown]:
     """Run a document in the current folder; each thing it shows, beside the truth."""
     namespace: dict[str, Any] = {"__name__": "document"}
     found = blocks(path.read_text(encoding="utf-8"))
-    for block, following in zip(found, [*found[1:], None], strict=True):
+    for block, following in zip_longest(found, found[1:]):
         if len(block.info) == 2:
             Path(block.info[1]).write_text(block.body, encoding="utf-8")
         elif block.language == "python":
