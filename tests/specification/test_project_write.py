@@ -366,3 +366,12 @@ def test_what_a_release_looks_like_is_written_too(tmp_path: Path) -> None:
     given = tc.Specification(output=look)
     write_project(problem, tmp_path, method="suppression", formats=("html",), specification=given)
     assert load_project(tmp_path / "project.toml").output == replace(look, formats=("html",))
+
+
+def test_places_may_be_given_as_text(tmp_path: Path) -> None:
+    problem = example("salazar")
+    folder = str(tmp_path / "kept")
+    written = tc.write_project(problem, folder, method="suppression")
+    assert (tmp_path / "kept" / "project.toml") in written.paths
+    assert tc.write_script(folder, method="suppression") == tmp_path / "kept" / "repeat.py"
+    assert tc.write_table(problem.table, str(tmp_path / "cells.csv")) == tmp_path / "cells.csv"

@@ -8,6 +8,7 @@ table's further columns of numbers; with a problem also ``status``, ``cost``, ``
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,10 @@ LEVELS = ("lpl", "upl", "spl")
 
 
 def write_table(
-    table: Table, path: Path, problem: Problem | None = None, left_empty: Mask | None = None
+    table: Table,
+    path: str | os.PathLike[str],
+    problem: Problem | None = None,
+    left_empty: Mask | None = None,
 ) -> Path:
     """Write a table with its true values, one row per cell; the ending of ``path`` chooses the file format.
 
@@ -52,6 +56,7 @@ def write_table(
     InputError
         The ending is of none of the formats, or several tables are linked: a file holds the rows of one.
     """
+    path = Path(path)
     suffix = path.suffix.lower()
     if suffix == ".tab":
         from tacita.formats.argus.table_write import write_argus_table

@@ -10,6 +10,7 @@ it is internal.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -61,7 +62,7 @@ MOST_LISTED = 30
 
 def write_project(
     problem: Problem,
-    folder: Path,
+    folder: str | os.PathLike[str],
     *,
     method: str,
     options: Mapping[str, Any] | None = None,
@@ -94,6 +95,7 @@ def write_project(
     InputError
         The files would not give the same problem and method again.
     """
+    folder = Path(folder)
     chosen = make_method(method, options)
     waived = None if specification is None else specification.rules.waived
     effort = {"method": method, "options": _select_changed_options(method, options or {}), "seed": seed}

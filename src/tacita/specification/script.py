@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -44,7 +45,7 @@ class RunOptions(TypedDict, total=False):
     formats: Sequence[str]
 
 
-def write_script(folder: Path, *, method: str, **run: Unpack[RunOptions]) -> Path:
+def write_script(folder: str | os.PathLike[str], *, method: str, **run: Unpack[RunOptions]) -> Path:
     """Write the Python script ``repeat.py`` of a run beside its ``project.toml``; see
     :func:`~tacita.specification.project_write.write_project`.
 
@@ -71,7 +72,7 @@ def write_script(folder: Path, *, method: str, **run: Unpack[RunOptions]) -> Pat
         run=", ".join(f"{name}={value!r}" for name, value in effort.items() if value is not None),
         formats=json.dumps(list(run.get("formats", ("csv",)))),
     )
-    return write_text(folder / "repeat.py", text)
+    return write_text(Path(folder) / "repeat.py", text)
 
 
 def _write_literal(name: str, value: object) -> str:
