@@ -17,6 +17,7 @@ from tacita.cli import app
 from tacita.formats.argus import batch, batch_file, metadata_file
 from tacita.methods import method_names
 from tacita.methods.method import METHODS, method_class
+from tacita.rules import RULES
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted((DOCS / "from").glob("*.md"))
@@ -106,6 +107,15 @@ def test_names_of_ours_are_there(page: Path) -> None:
     known = {flag for option in options for flag in (*option.opts, *option.secondary_opts)}
     flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", code))
     assert flags <= known | {"--help"}
+
+
+def test_rules_on_these_pages_are_read() -> None:
+    pieces = "\n".join(map(code_of, WITH_NAMES)).replace("\\|", "|").splitlines()
+    begins = re.compile(rf"(?:{'|'.join(RULES)})\(\D*\d")
+    written = [piece for piece in pieces if begins.match(piece) and not re.search(r"\.\.|maxN|pct", piece)]
+    assert len(written) >= 8
+    for rule in written:
+        assert tc.parse_rule(rule)
 
 
 def _verbs(command: Any) -> list[Any]:
