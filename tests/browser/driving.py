@@ -125,6 +125,15 @@ def add_rule(page: Page, kind: str, written: str) -> None:
     field.blur()
 
 
+def unfold(page: Page, fold: str) -> None:
+    """Open what is folded away, unless it is open; it has its height afterwards."""
+    head = page.get_by_test_id(fold).locator(".q-item").first
+    if head.get_attribute("aria-expanded") != "true":
+        head.click()
+    expect(head).to_have_attribute("aria-expanded", "true")
+    expect(page.get_by_test_id(fold).locator(".q-expansion-item__content").first).to_be_visible()
+
+
 def start(page: Page) -> None:
     """Press Run. The form is whole by then: one that grows would move the button from under the mouse."""
     expect(page.get_by_test_id("run-question")).not_to_have_text("…")
@@ -134,6 +143,7 @@ def start(page: Page) -> None:
 def run(page: Page, shortcut: str = "", *, state: str = "safe") -> int:
     """Run what the form says, after a shortcut if one is named; the number of the run."""
     if shortcut:
+        unfold(page, "presets")
         about = page.get_by_test_id("preset-about")
         before = about.inner_text()
         choose(page, "preset", shortcut)
@@ -155,11 +165,14 @@ def run_method(
         expect(page.get_by_test_id("method-name")).to_have_text(name)
     for name, value in options.items():
         field = page.get_by_test_id(f"option-{name}")
+        if not field.is_visible():
+            unfold(page, "option-more")
         if isinstance(value, bool):
             field.click()
         else:
             field.fill(value)
     if seed:
+        unfold(page, "effort-more")
         page.get_by_test_id("seed").fill(seed)
     expect(page.locator(".field-changed")).to_have_count(len(options))
     start(page)

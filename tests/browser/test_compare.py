@@ -41,13 +41,24 @@ def test_runs_are_side_by_side_with_what_they_lost(compared: Page) -> None:
     page = compared
     expect(page.get_by_test_id("loss-1")).to_have_text("1,270")
     expect(page.get_by_test_id("loss-2")).to_have_text("192")
-    expect(page.get_by_test_id("l1-2")).to_have_text("192")
+    expect(page.get_by_test_id("l1-2")).to_have_count(0)
+    expect(page.get_by_test_id("columns-explained")).not_to_contain_text("l1")
     expect(page.get_by_test_id("silent-1")).to_have_text("8")
     # The least among the safe ones is marked; what is not safe wins nothing.
     expect(page.get_by_test_id("changed-1")).to_have_text("★ 8")
     expect(page.get_by_test_id("silent-2")).to_have_text("★ 0")
     expect(page.get_by_test_id("silent-3")).to_have_text("0")
     expect(page.get_by_test_id("run-3")).to_contain_text("✘ not safe")
+    page.get_by_test_id("all-measures").click()
+    expect(page.get_by_test_id("l1-2")).to_have_text("192")
+    expect(page.get_by_test_id("columns-explained")).to_contain_text("l1")
+
+
+def test_a_run_is_exported_from_here(compared: Page) -> None:
+    page = compared
+    with leads_on(page):
+        page.get_by_test_id("export-2").click()
+    expect(page.get_by_test_id("choose-run")).to_have_value("2 · rounding (base 10) · ✔ safe")
 
 
 def test_a_head_sorts_and_turns_the_order(compared: Page) -> None:

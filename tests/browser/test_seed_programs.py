@@ -23,6 +23,7 @@ from driving import (
     result,
     run,
     type_numbers,
+    unfold,
 )
 from tacita.examples.printed import NCHS, PETRENKO
 
@@ -53,6 +54,7 @@ def test_the_five_functions_from_typing_to_export(page: Page) -> None:
     suppression = run(page, "NCHS: suppression")
     rounding = run(page, "NCHS: controlled rounding")
     unbiased = run(page, "NCHS: unbiased controlled rounding")
+    unfold(page, "presets")
     choose(page, "preset", "NCHS: subtotal-constrained rounding")
     page.get_by_test_id("option-subtotals").fill("column=1+2+3, row=6|7|8|9")
     subtotals = run(page)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nicegui import ElementFilter, ui
 
-from tacita.app.controls import forms, notices
+from tacita.app.controls import forms, next_step, notices
 from tacita.app.serving.doors import get_workspace
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
@@ -88,7 +88,9 @@ def _declare(screen: Screen) -> None:
         main = ui.element("div").classes("screen")
         ui.skip_link("Skip to the content", target=main)
         with main:
-            ui.label(screen.purpose).classes("screen-purpose").props("role=heading aria-level=1")
+            with ui.element("div").classes("screen-head"):
+                ui.label(screen.purpose).classes("screen-purpose").props("role=heading aria-level=1")
+                next_step.show_place()
             notices.show_area()
             ui.on_exception(notices.tell_fault)
             if workspace.notes:

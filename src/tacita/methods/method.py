@@ -39,9 +39,12 @@ METHODS: Mapping[str, str] = {
 IN_WORDS = {bool: "yes or no", int: "an integer", float: "a number", type(None): "empty"}
 
 
-def option(default: T, text: str) -> T:
-    """Return a dataclass field that is an option of a method: its default, and its help as metadata."""
-    return dataclasses.field(default=default, metadata={"help": text})
+def option(default: T, text: str, *, main: bool = False) -> T:
+    """Return a dataclass field that is an option of a method: its default, and its help as metadata.
+
+    ``main`` marks the two or three options that matter; forms fold the others away.
+    """
+    return dataclasses.field(default=default, metadata={"help": text, "main": main})
 
 
 @runtime_checkable
@@ -78,13 +81,15 @@ class Method(Protocol):
 class Option:
     """One option of a method or argument of a rule, as the command line, the web form and the docs show it.
 
-    ``default`` is ``dataclasses.MISSING`` where a value must be given.
+    ``default`` is ``dataclasses.MISSING`` where a value must be given; ``main`` marks options that forms show
+    at once, before all others.
     """
 
     name: str
     kind: Any
     default: Any
     help: str
+    main: bool = False
 
     @property
     def required(self) -> bool:
@@ -157,7 +162,10 @@ def options_from(cls: type[Any]) -> tuple[Option, ...]:
     """Return the fields of a method's (or rule's) dataclass as options, those that must be named last."""
     kinds = _find_type_hints(cls)
     fields = sorted((f for f in dataclasses.fields(cls) if f.init), key=lambda f: f.kw_only is True)
-    return tuple(Option(f.name, kinds[f.name], f.default, f.metadata.get("help", "")) for f in fields)
+    return tuple(
+        Option(f.name, kinds[f.name], f.default, f.metadata.get("help", ""), f.metadata.get("main", False))
+        for f in fields
+    )
 
 
 def check_words(method: object) -> None:

@@ -86,6 +86,7 @@ class Perturbation:
         None,
         "announced radius, and how far cells may move: a number, or a column; none: a round "
         "number from three times the largest level",
+        main=True,
     )
     lowest: str | None = option(None, "column of least values to publish; none: a radius below")
     highest: str | None = option(None, "column of largest values to publish; none: a radius above")
@@ -98,7 +99,7 @@ class Perturbation:
     )
     weight_down: str = option("cost", "loss per unit below the value: likewise")
     weight_changed: str | None = option(None, "loss per changed cell: likewise, or none")
-    at_most: int | None = option(None, "limit on the number of changed cells")
+    at_most: int | None = option(None, "limit on the number of changed cells", main=True)
     distance: Distance = option("drawn", DISTANCE_HELP)
     readers: Literal["method", "radius"] = option(
         "method",

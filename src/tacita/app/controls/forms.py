@@ -68,6 +68,9 @@ class OptionForm:
         How values are shown.
     checked
         Say at the field if its text is no value of the option. Where somebody else judges them: no.
+    folded
+        Tells which options are shown on request only, below the others; none by default. The fold is open
+        from the beginning if one of them is not at its default.
     """
 
     def __init__(
@@ -80,13 +83,27 @@ class OptionForm:
         name: str = "option",
         show: Callable[[Any], str] = format_value,
         checked: bool = True,
+        folded: Callable[[Option], bool] = lambda option: False,
     ) -> None:
         self._on_change = on_change
         self._filling = False
-        with ui.element("div").classes("form"):
-            self._fields = [
-                _Field(option, values, name, show, checked, self._changed, on_leave) for option in options
-            ]
+        self._fold: ui.expansion | None = None
+
+        def add(chosen: Sequence[Option]) -> list[_Field]:
+            with ui.element("div").classes("form"):
+                return [
+                    _Field(option, values, name, show, checked, self._changed, on_leave) for option in chosen
+                ]
+
+        later = [option for option in options if folded(option)]
+        self._fields = add([option for option in options if option not in later])
+        self._folded: list[_Field] = []
+        if later:
+            self._fold = ui.expansion(f"More ({len(later)})").classes("more")
+            with self._fold.props(f"dense data-testid={name}-more"):
+                self._folded = add(later)
+            self._fields += self._folded
+        self._unfold_changed()
 
     def fill(self, values: Mapping[str, Any]) -> None:
         """Show these values in the form, and the defaults of all other options."""
@@ -94,6 +111,7 @@ class OptionForm:
         for field in self._fields:
             field.fill(values)
         self._filling = False
+        self._unfold_changed()
 
     def get_texts(self) -> dict[str, str]:
         """Return the texts typed in the form, by option; options at their default are left out."""
@@ -110,6 +128,11 @@ class OptionForm:
         return {
             field.option.name: read_value(field.option, field.text) for field in self._fields if field.changed
         }
+
+    def _unfold_changed(self) -> None:
+        """Open the fold if it hides an option that is not at its default."""
+        if self._fold is not None and any(field.changed for field in self._folded):
+            self._fold.set_value(True)
 
     def _changed(self, field: _Field) -> None:
         field.note()

@@ -104,7 +104,12 @@ class Adjustment:
         "be true."
     )
 
-    norm: Norm = option("l1", "what is minimised: l1, l2, huber or linf")
+    norm: Norm = option(
+        "l1",
+        "what is minimised: the sum of absolute changes (l1), of squared ones (l2), of pseudo-Huber terms "
+        "(huber), or the largest change (linf)",
+        main=True,
+    )
     delta: float = option(0.001, "delta of the pseudo-Huber norm")
     weight: str = option(
         "unit", "weight of a cell: unit, inverse (1/value), root (1/sqrt(value)), cost, or a column"
@@ -119,12 +124,12 @@ class Adjustment:
     relaxed: float | str | None = option(
         None, "how far beyond its level a sensitive cell may go: 50% of it, an amount, or a column"
     )
-    totals: Literal["free", "fixed"] = option("free", "may totals change: free, or fixed")
+    totals: Literal["free", "fixed"] = option("free", "may totals change: free, or fixed", main=True)
     safe: Literal["auto", "levels", "zero"] = option(
         "auto", "where falling cells go: past their lower level, or to zero (auto: zero for counts)"
     )
     keep: str | Keep | None = option(
-        None, "statistics to preserve, in percent: such as 'mean, variance=0.1, slope=0.1'"
+        None, "statistics to preserve, in percent: such as 'mean, variance=0.1, slope=0.1'", main=True
     )
     kept_cells: str | None = option(
         None, "column that marks the cells of the statistics; none: all inner cells"

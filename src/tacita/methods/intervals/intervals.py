@@ -70,9 +70,9 @@ class Intervals:
     weight_interval: str | None = option(
         None, "loss per cell that is published as an interval: likewise, or none"
     )
-    minimum_width: float = option(0.0, "width that every published interval has at least")
+    minimum_width: float = option(0.0, "width that every published interval has at least", main=True)
     at_most: int | None = option(None, "limit on the number of intervals")
-    margins: bool = option(True, "totals that are not sensitive may be intervals")
+    margins: bool = option(True, "totals that are not sensitive may be intervals", main=True)
     ends: Ends = option("drawn", ENDS_HELP)
 
     def __post_init__(self) -> None:

@@ -69,6 +69,7 @@ class Mixture:
     parts: Parts = option(
         "rest: suppression or intervals",
         "cells and methods, as in 'totals: rounding(base=5), rest: suppression or intervals'",
+        main=True,
     )
 
     def __eq__(self, other: object) -> bool:

@@ -71,6 +71,7 @@ class RandomRounding:
         None,
         "base of the sensitive cells and announced radius; none: the first factor of their sum, "
         "or other number, that protects",
+        main=True,
     )
     below: float = option(0.5, "share of its value that an adjusted cell may lose, at most the base")
     above: float = option(1.0, "share of its value that an adjusted cell may gain, at most the base")
@@ -90,7 +91,7 @@ class RandomRounding:
     margins: Literal["exact", "announced"] = option(
         "exact", "totals stay as they are: exact (announced as such), or announced with the radius"
     )
-    protected: bool = option(True, "meet the protection levels; no: only round and adjust")
+    protected: bool = option(True, "meet the protection levels; no: only round and adjust", main=True)
     readers: Literal["method", "radius"] = option(
         "method",
         "what readers are assumed to know: method (base, shares, totals), or radius (that alone, "

@@ -72,6 +72,7 @@ class Rounding:
         None,
         "base, or a column of bases; none: the first of 1, 2, 5, 10, ... steps of the table that "
         "can protect, 5 steps where nothing is sensitive",
+        main=True,
     )
     objective: str = option(
         "distance", "distance, mean (least change of the mean), or a column of linear coefficients"
@@ -98,7 +99,7 @@ class Rounding:
     at_most: int | None = option(
         None, "limit on the number of rounded cells, the others being published as they are"
     )
-    protected: bool = option(True, "meet the protection levels; no: only round")
+    protected: bool = option(True, "meet the protection levels; no: only round", main=True)
 
     def __post_init__(self) -> None:
         if self.subtotals is not None and not isinstance(self.subtotals, str):

@@ -88,7 +88,7 @@ class Suppression:
         "most cells are sensitive, or when readers need a number in every cell."
     )
 
-    margins: bool = option(True, "totals that are not sensitive may be hidden")
+    margins: bool = option(True, "totals that are not sensitive may be hidden", main=True)
     at_most: int | None = option(None, "limit on the number of hidden cells, sensitive ones included")
     conditional: float | None = option(
         None, "percent of its value by which every other hidden cell stays uncertain too"

@@ -67,6 +67,7 @@ class UnbiasedRounding:
         None,
         "base, or a column with the same base for all cells; "
         "none: the first of 2, 5, 10, ... steps of the table that protects whichever way cells go",
+        main=True,
     )
     additive: bool = option(
         True, "totals are sums of their parts; no: every cell on its own, for comparison only"
@@ -79,7 +80,7 @@ class UnbiasedRounding:
         "windows are what readers know, the truth less than a base away; no: closed windows of "
         "the literature, a step wider",
     )
-    protected: bool = option(True, "refuse a draw that misses a protection level; no: only round")
+    protected: bool = option(True, "refuse a draw that misses a protection level; no: only round", main=True)
 
     def loss(self, problem: Problem, release: Release) -> float:
         """Return the loss of an unbiased rounding, ``sum |v - a|`` over all cells."""

@@ -25,6 +25,8 @@ EXPLAINED = (
     *("median", "exact", "changed", "others", "silent", "value_percent", "relative", "l1", "l2", "largest"),
 )
 """Columns whose heads do not say what they are; risk is explained below the plot, for it is drawn there."""
+AT_FIRST = ("loss", "gap", "changed", "silent")
+"""Columns that are shown before all are asked for."""
 
 
 def build(workspace: Workspace) -> None:
@@ -77,28 +79,35 @@ def _show_failed(workspace: Workspace) -> None:
 
 
 class RunTable:
-    """One line per run; a click on a head sorts by it, a click on a run shows its result."""
+    """One line per run; a click on a head sorts by it, a click on a run shows its result.
+
+    A few columns are shown, and all of them on demand.
+    """
 
     def __init__(self, workspace: Workspace, jobs: list[Job]) -> None:
         self._workspace = workspace
         self._jobs = jobs
         self._measures = {job.number: measure_run(job) for job in jobs}
         self._by, self._down = "run", False
+        self._columns = tuple(measure for measure in MEASURES if measure.key in AT_FIRST)
         self._place = make_scroll_region("Runs in numbers")
-        self._show()
+        ui.switch("All measures", on_change=lambda event: self._widen(bool(event.value))).props(
+            "dense data-testid=all-measures"
+        )
         if any(job.case is not workspace.case for job in jobs):
             ui.label(EARLIER_NOTE).classes("muted").props("data-testid=earlier-runs")
         ui.label(
-            "★ the least of its column among the safe runs; for Error, l1, l2 and Largest among those that "
-            "show a number in every cell, since hidden cells have no distance. Loss and bound are in each "
-            "method's own measure: compare them between runs of one method only."
+            "★ the least of its column among the safe runs; for distances among those that show a number in "
+            "every cell. Loss and bound are in each method's own measure: compare them between runs of one "
+            "method only."
         ).classes("muted")
-        ui.label(
-            "; ".join(
-                f"{as_label(column.head)}: {column.meaning}" for column in MEASURES if column.key in EXPLAINED
-            )
-            + "."
-        ).classes("muted").props("data-testid=columns-explained")
+        self._explained = ui.label().classes("muted").props("data-testid=columns-explained")
+        self._show()
+
+    def _widen(self, every: bool) -> None:
+        """Show all measures, or the few that matter most."""
+        self._columns = tuple(measure for measure in MEASURES if every or measure.key in AT_FIRST)
+        self._show()
 
     def _sort(self, key: str) -> None:
         self._down = not self._down if key == self._by else False
@@ -119,16 +128,19 @@ class RunTable:
 
     def _show(self) -> None:
         self._place.clear()
-        winners = {column.key: find_best_runs(column, self._jobs, self._measures) for column in MEASURES}
+        winners = {column.key: find_best_runs(column, self._jobs, self._measures) for column in self._columns}
         with self._place, ui.element("table").classes("plain runs").props("data-testid=runs"):
             with ui.element("thead"), ui.element("tr"):
                 self._head("run", "Run", "the number of the run, its method and options")
                 put_words("th", "Verdict", "words", "scope=col")
-                for column in MEASURES:
+                for column in self._columns:
                     self._head(column.key, as_label(column.head), column.meaning)
+                put_words("th", "Next", "words for-the-ear", "scope=col")
             with ui.element("tbody"):
                 for job in self._ordered():
                     self._line(job, winners)
+        meanings = [f"{as_label(c.head)}: {c.meaning}" for c in self._columns if c.key in EXPLAINED]
+        self._explained.set_text("; ".join(meanings) + ".")
 
     def _head(self, key: str, head: str, meaning: str) -> None:
         order = {True: "descending", False: "ascending"}[self._down] if key == self._by else "none"
@@ -146,8 +158,12 @@ class RunTable:
                 ).classes("run-button")
             with ui.element("td").classes("words"):
                 show_verdict(job, self._workspace.case)
-            for column in MEASURES:
+            for column in self._columns:
                 self._entry(column, job, job.number in winners[column.key])
+            with ui.element("td"):
+                ui.button("Export this one", on_click=lambda: self._open(job, "export")).props(
+                    f"outline dense no-caps data-testid=export-{job.number}"
+                )
 
     def _entry(self, column: Measure, job: Job, wins: bool) -> None:
         value = self._measures[job.number][column.key]
@@ -156,7 +172,8 @@ class RunTable:
             place.props(f'data-testid={column.key}-{job.number} title="{format_number(value)}"')
             ui.label(f"★ {entry}" if wins else entry)
 
-    def _open(self, job: Job) -> None:
+    def _open(self, job: Job, screen: str = "result") -> None:
+        """Lead to another page, which then shows this run."""
         with notices.attempt():
             self._workspace.choose(job)
-            frame.open_screen("result")
+            frame.open_screen(screen)

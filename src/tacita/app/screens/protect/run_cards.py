@@ -7,7 +7,7 @@ from collections.abc import Callable
 from nicegui import ui
 
 from tacita.app import frame
-from tacita.app.controls import notices
+from tacita.app.controls import next_step, notices
 from tacita.app.controls.page_parts import as_label, make_heading, put_words
 from tacita.app.controls.runs import EARLIER
 from tacita.app.screens.protect.run_chart import RunChart
@@ -19,6 +19,8 @@ from tacita.report.measures import format_number, format_short
 
 EVERY = 0.3
 """Seconds between two looks at the runs."""
+WATCHED = 1.0
+"""Seconds from which a run gets a chart on its card while it is at work; shorter ones show their result."""
 
 
 class RunCards:
@@ -68,10 +70,21 @@ class RunCards:
         for job, card in self._cards.items():
             card.update(self._describe_scope(job))
         self._title.set_visibility(bool(jobs))
+        self._propose_next_step()
         folded = sum(place is self._others for place in self._places.values())
         self._fold.set_text(f"{pluralize(folded, 'run')} of other tables")
         self._fold.set_visibility(folded > 0)
         self._timer.active = at_work
+
+    def _propose_next_step(self) -> None:
+        """Propose to look at the run that the page Result shows, once it is judged."""
+        job = self.workspace.chosen
+        if job is None or not job.state.judged or job.case is not self.workspace.case:
+            next_step.withdraw()
+        elif job.state is State.SAFE:
+            next_step.propose(f"Run {job.number} is safe: look at the result", "/result")
+        else:
+            next_step.propose(f"Run {job.number} is {job.state.value}: see why", "/result")
 
     def _find_place(self, job: Job) -> ui.element:
         """Return the part of the page where a run's card belongs when first seen; it stays there."""
@@ -125,8 +138,8 @@ TONES = {State.SAFE: "verdict-safe", State.UNSAFE: "verdict-unsafe", State.FAILE
 class RunCard:
     """One run; ``update`` touches what changed and nothing else.
 
-    The chart of a run that is at work is there to be watched. Of one that was over before, chart and log are
-    made when they are opened: a page with many runs stays light.
+    The chart of a run that is at work for a while is there to be watched. Of one that was over before, chart
+    and log are made when they are opened: a page with many runs stays light.
     """
 
     def __init__(self, job: Job, owner: RunCards) -> None:
@@ -147,15 +160,14 @@ class RunCard:
             self._work = None if job.state.over else _Work(job)
             self._figures = _Figures(n)
             self._error = ui.label().classes("complaint").props(f"data-testid=run-{n}-error")
-            if not job.state.over:
-                self._chart = RunChart(n)
+            self._watching = ui.element("div")
             with ui.element("div").classes("strip"):
                 if self._work is not None:
                     self._work.add_buttons()
                 self._result = _button("Result", f"run-{n}-result", lambda: owner.show_result(job))
                 _button("Use these options again", f"run-{n}-again", lambda: owner.use_again(job))
                 _button("Remove", f"run-{n}-remove", lambda: owner.remove(job))
-            self._details = ui.expansion("Log" if self._chart else "Chart and log").classes("run-log")
+            self._details = ui.expansion("Chart and log").classes("run-log")
             self._details.props(f"dense data-testid=run-{n}-log").on_value_change(self._show_details)
 
     def update(self, what_for: str) -> None:
@@ -163,6 +175,10 @@ class RunCard:
         job = self._job
         if job.state is not State.WAITING and not job.state.over:
             self._figures.show_seconds(job.seconds)
+            if self._chart is None and job.seconds >= WATCHED:
+                with self._watching:
+                    self._chart = RunChart(job.number)
+                self._details.set_text("Log")
         seen = (job.state, job.cancelled, job.latest, len(job.log), job.error, what_for)
         if seen == self._seen:
             return

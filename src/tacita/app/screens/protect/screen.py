@@ -48,9 +48,9 @@ class ProtectScreen:
         with ui.element("div").classes("protect-page"):
             with ui.element("section").classes("panel methods").props('aria-label="Methods"'):
                 make_heading("Method")
-                self._shortcuts()
                 for name in method_names():
                     self._offer(name)
+                self._shortcuts()
             with ui.element("div").classes("protect-right"):
                 with ui.element("section").classes("panel").props('aria-label="Options"'):
                     self._title = ui.label().classes("panel-title method-title")
@@ -78,11 +78,12 @@ class ProtectScreen:
                 self._show_method(preset.method, preset.options)
                 about.set_text(preset.about)
 
-        select = ui.select(list(known), label="Shortcut", clearable=True)
-        select.props('outlined dense options-dense data-testid=preset aria-label="Shortcut"')
-        select.on_value_change(lambda event: choose(known.get(event.value)))
-        about = ui.label("The functions of two published programs, as options of our methods.")
-        about.classes("muted small").props("data-testid=preset-about")
+        with ui.expansion("Options of published programs").classes("more").props("dense data-testid=presets"):
+            select = ui.select(list(known), label="Shortcut", clearable=True)
+            select.props('outlined dense options-dense data-testid=preset aria-label="Shortcut"')
+            select.on_value_change(lambda event: choose(known.get(event.value)))
+            about = ui.label("The functions of two published programs, as options of our methods.")
+            about.classes("muted small").props("data-testid=preset-about")
 
     def _offer(self, name: str) -> None:
         button = ui.element("button").classes("method").props(f"type=button data-testid=method-{name}")
@@ -98,16 +99,19 @@ class ProtectScreen:
             self._limit = self._text(
                 "Time limit in seconds", limit, "time-limit", "empty: until it is proven best"
             )
-            self._gap = self._text(
-                "Gap",
-                _format_gap(begin.gap),
-                "gap",
-                "stop when the loss is proven within this share of the smallest, such as 5%; empty: go on to "
-                "the proof",
-            )
-            self._seed = self._text(
-                "Seed", seed, "seed", "of what is drawn at random; empty: a secret one is drawn"
-            )
+        with ui.expansion("Gap and seed", value=bool(begin.gap or seed)).classes("more") as self._more_effort:
+            self._more_effort.props("dense data-testid=effort-more")
+            with ui.element("div").classes("form"):
+                self._gap = self._text(
+                    "Gap",
+                    _format_gap(begin.gap),
+                    "gap",
+                    "stop when the loss is proven within this share of the smallest, such as 5%; empty: go "
+                    "on to the proof",
+                )
+                self._seed = self._text(
+                    "Seed", seed, "seed", "of what is drawn at random; empty: a secret one is drawn"
+                )
 
     def _text(self, label: str, value: str, name: str, note: str) -> ui.input:
         with ui.element("div").classes("field"):
@@ -146,7 +150,14 @@ class ProtectScreen:
         self._choose.set_text(cls.choose)
         self._place.clear()
         with self._place:
-            self._form = forms.OptionForm(options_of(method), options, on_change=lambda _: self._check())
+            known = options_of(method)
+            marked = any(option.main for option in known)
+            self._form = forms.OptionForm(
+                known,
+                options,
+                on_change=lambda _: self._check(),
+                folded=lambda option: marked and not option.main,
+            )
         self._check()
 
     def _take_over(self, job: Job) -> None:
@@ -155,6 +166,8 @@ class ProtectScreen:
         self._limit.set_value(forms.format_value(job.time_limit))
         self._gap.set_value(_format_gap(job.gap))
         self._seed.set_value(_format_seed(job.seed))
+        if job.gap or job.seed is not None:
+            self._more_effort.set_value(True)
 
     def _read_form(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return options and effort in the form; :class:`InputError` where one cannot be used."""

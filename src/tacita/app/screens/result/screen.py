@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nicegui import ui
 
+from tacita.app.controls import next_step
 from tacita.app.controls.page_parts import as_label, put_words
 from tacita.app.controls.runs import SIGNS, WORDS, choose_run, describe_solution
 from tacita.app.screens.result import certificate_panel, sensitive_panel, side_by_side
@@ -18,6 +19,12 @@ from tacita.core.words import pluralize
 from tacita.report.measures import format_short
 
 MOST_NAMED = 5
+NEXT_STEPS = {
+    State.SAFE: ("Safe: write the files", "/export"),
+    State.UNSAFE: ("Not safe: choose another method or option", "/protect"),
+    State.UNCHECKED: ("Nothing was sensitive: state what is", "/rules"),
+}
+"""What to do next with a run, by its state, and on which page."""
 
 
 def build(workspace: Workspace) -> None:
@@ -26,6 +33,7 @@ def build(workspace: Workspace) -> None:
     if job is None:
         return
     _show_verdict(job, workspace.count_other_draws(job))
+    next_step.propose(*NEXT_STEPS.get(job.state, ("Choose another method or option", "/protect")))
     if job.release is None or job.audit is None:
         return
     go = side_by_side.build(workspace, job, job.release)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nicegui import run, ui
 
-from tacita.app.controls import notices
+from tacita.app.controls import next_step, notices
 from tacita.app.controls.page_parts import make_panel, put_words
 from tacita.app.work.desk import LatestOnly
 from tacita.app.work.open_case import Case
@@ -54,8 +54,17 @@ class CountPanel:
         elif error:
             self._refuse(error)
 
+    def _propose_next_step(self, sensitive: int) -> None:
+        # Counting is a task of its own, which knows no page by itself.
+        with self._told:
+            if sensitive:
+                next_step.propose_after_counting(sensitive)
+            else:
+                next_step.withdraw()
+
     def _refuse(self, error: str) -> None:
         self._number.set_text("?")
+        self._propose_next_step(0)
         self._of.set_text("not known: what is said does not fit the table")
         self._error.set_text(error)
         self._warnings.clear()
@@ -67,6 +76,7 @@ class CountPanel:
         sensitive, cells = len(problem.levels), len(problem.table)
         self._number.set_text(f"{sensitive:,}")
         self._of.set_text(f"of {pluralize(cells, 'cell')} ({sensitive / max(cells, 1):.1%})")
+        self._propose_next_step(sensitive)
         self._error.set_text("")
         self._warnings.clear()
         with self._warnings:

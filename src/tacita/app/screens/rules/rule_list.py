@@ -93,7 +93,7 @@ class _Row:
         self._field = f"rule-{number}"
         self._number = number
         self._kind = ""
-        self._form: list[OptionForm] = []
+        self._form: OptionForm | None = None
         self._busy = False
         with ui.element("div").classes("rule-row").props(f"data-testid=rule-{number}") as self._place:
             with ui.element("div").classes("rule-head"):
@@ -129,9 +129,8 @@ class _Row:
         if rule is None or isinstance(rule, AnyOf):
             return
         given = list_arguments(rule)
-        if find_rule_name(rule) == self._kind:
-            for form in self._form:
-                form.fill(given)
+        if find_rule_name(rule) == self._kind and self._form is not None:
+            self._form.fill(given)
         else:
             self._kind = find_rule_name(rule)
             self._make_form(given)
@@ -150,31 +149,21 @@ class _Row:
         kind = rule_kinds()[self._kind]
         self._does.set_text(kind.does)
         self._arguments.clear()
-        options = options_from(kind)
-        first = [option for option in options if option.name not in LESS_USED]
-        later = [option for option in options if option.name in LESS_USED]
         with self._arguments:
-            self._form = [self._part(first, given)] if first else []
-            if later:
-                with (
-                    ui.expansion("More").props(f"dense data-testid=rule-{self._number}-more").classes("more")
-                ):
-                    self._form.append(self._part(later, given))
-
-    def _part(self, options: list[Option], given: Mapping[str, Any]) -> OptionForm:
-        return OptionForm(
-            options,
-            given,
-            on_change=lambda _: self._form_changed(),
-            on_leave=self._owner.end_step,
-            name=f"rule-{self._number}",
-            show=_format_argument,
-            checked=False,
-        )
+            self._form = OptionForm(
+                options_from(kind),
+                given,
+                on_change=lambda _: self._form_changed(),
+                on_leave=self._owner.end_step,
+                name=f"rule-{self._number}",
+                show=_format_argument,
+                checked=False,
+                folded=lambda option: option.name in LESS_USED,
+            )
 
     def _form_changed(self) -> None:
         kinds = {option.name: option for option in options_from(rule_kinds()[self._kind])}
-        typed = {name: text for form in self._form for name, text in form.get_texts().items()}
+        typed = self._form.get_texts() if self._form is not None else {}
         texts = {name: _write_argument(kinds[name], typed[name]) for name in kinds if name in typed}
         self._busy = True
         self._written.set_value(compose_rule(self._kind, texts))

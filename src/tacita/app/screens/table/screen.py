@@ -7,7 +7,7 @@ from collections.abc import Callable
 from nicegui import background_tasks, run, ui
 
 from tacita.app import frame
-from tacita.app.controls import notices
+from tacita.app.controls import next_step, notices
 from tacita.app.controls.arrangement_selects import ArrangementSelects, get_arrangement, rename_in_arrangement
 from tacita.app.controls.page_parts import show_no_table
 from tacita.app.screens.table.cell_panel import CellPanel
@@ -177,6 +177,7 @@ class TableScreen:
         sensitive, marked = len(self._judged.levels), len(self.case.decisions)
         kind = "counts" if self.table.integer else "amounts"
         self._seeking.enable(sensitive)
+        next_step.propose_after_counting(sensitive)
         self._counts.set_text(
             f"{pluralize(len(self.table), 'cell')} ({kind}) · {sensitive:,} sensitive · {marked:,} marked by "
             "hand"

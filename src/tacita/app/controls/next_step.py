@@ -1,0 +1,44 @@
+"""The next step: one link at the head of every page, which says what is known and what to do with it."""
+
+from __future__ import annotations
+
+from nicegui import ElementFilter, ui
+
+from tacita.core.words import pluralize
+
+MARK = "next-step"
+
+
+def show_place() -> None:
+    """Make the place of the next step at the head of a page; it is empty until a step is proposed."""
+    link = ui.link("", "").classes("next-step").props("data-testid=next-step").mark(MARK)
+    link.set_visibility(False)
+
+
+def propose(text: str, path: str) -> None:
+    """Show the next step on the current page, in place of the one before, as in ``Safe: write the files``.
+
+    Parameters
+    ----------
+    path
+        Address of the page where the step is taken.
+    """
+    for link in ElementFilter(kind=ui.link, marker=MARK):
+        link.set_text(text)
+        link.props["href"] = path
+        link.set_visibility(True)
+
+
+def withdraw() -> None:
+    """Remove the next step from the current page: there is none as things are."""
+    for link in ElementFilter(kind=ui.link, marker=MARK):
+        link.set_visibility(False)
+
+
+def propose_after_counting(sensitive: int) -> None:
+    """Show the step that follows from the number of sensitive cells: to protect them, or to state a rule."""
+    if sensitive:
+        them = "it" if sensitive == 1 else "them"
+        propose(f"{pluralize(sensitive, 'sensitive cell')}: protect {them}", "/protect")
+    else:
+        propose("No sensitive cell yet: state what is sensitive", "/rules")

@@ -1,0 +1,45 @@
+"""Every page proposes the step that follows from what is known on it."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from driving import add_rule, go, leads_on, open_by, open_example, start
+
+
+def take(page: Page, text: str) -> None:
+    """The step that the page proposes, and nothing else."""
+    step = page.get_by_test_id("next-step")
+    expect(step).to_have_text(text)
+    with leads_on(page):
+        step.click()
+
+
+def test_steps_lead_from_a_table_to_its_files(page: Page) -> None:
+    open_example(page, "nchs")
+    take(page, "3 sensitive cells: protect them")
+    expect(page.get_by_test_id("next-step")).to_be_hidden()
+    start(page)
+    take(page, "Run 1 is safe: look at the result")
+    take(page, "Safe: write the files")
+    expect(page.get_by_test_id("write-folder")).to_be_visible()
+
+
+def test_a_table_without_a_rule_leads_to_the_rules(page: Page) -> None:
+    page.get_by_test_id("paste-text").fill("1\t20\n30\t40")
+    open_by(page, "paste-open")
+    take(page, "No sensitive cell yet: state what is sensitive")
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("0")
+    expect(page.get_by_test_id("next-step")).to_be_hidden()
+    add_rule(page, "threshold", "threshold(3)")
+    take(page, "1 sensitive cell: protect it")
+    expect(page.get_by_test_id("method-name")).to_be_visible()
+
+
+def test_a_step_follows_the_run_that_is_shown(page: Page) -> None:
+    page.get_by_test_id("paste-text").fill("1\t20\n30\t40")
+    open_by(page, "paste-open")
+    go(page, "protect")
+    start(page)
+    step = page.get_by_test_id("next-step")
+    expect(step).to_have_text("Run 1 is nothing was sensitive, so nothing was checked: see why")
