@@ -117,9 +117,15 @@ def choose_run(page: Page, title: str) -> None:
         choose(page, "choose-run", title)
 
 
+def pick_rule(page: Page, kind: str) -> None:
+    """A further rule of a kind, from the list."""
+    unfold(page, "add-rule")
+    page.get_by_test_id(f"add-{kind}").click()
+
+
 def add_rule(page: Page, kind: str, written: str) -> None:
     """A further rule, given by its written form."""
-    choose(page, "add-rule", kind)
+    pick_rule(page, kind)
     field = page.get_by_test_id("rule-1-text")
     field.fill(written)
     field.blur()

@@ -15,12 +15,12 @@ from playwright.sync_api import Page, StorageState, expect
 import tacita as tc
 from driving import (
     Prepare,
-    choose,
     downloaded,
     go,
     listening,
     open_example,
     open_path,
+    pick_rule,
     reload,
     run_method,
     undo,
@@ -189,7 +189,7 @@ def test_what_was_changed_in_another_window_is_not_published(page: Page, tmp_pat
     other = page.context.new_page()
     other.goto(page.url.replace("export", "rules"))
     listening(other)
-    choose(other, "add-rule", "zeros")
+    pick_rule(other, "zeros")
     expect(other.get_by_test_id("rule-2-text")).to_be_visible()
     page.set_viewport_size({"width": 900, "height": 400})
     page.get_by_test_id("write-folder").click()

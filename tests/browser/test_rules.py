@@ -7,7 +7,19 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from driving import choose, go, leads_on, listening, open_example, open_path, reload, undo
+from driving import (
+    choose,
+    go,
+    leads_on,
+    listening,
+    open_by,
+    open_example,
+    open_path,
+    pick_rule,
+    reload,
+    undo,
+    unfold,
+)
 from tacita.examples.printed import NCHS
 
 RECORDS = """region,trade,firm,turnover
@@ -53,10 +65,10 @@ def test_the_count_follows_the_form_and_the_text_follows_it(page: Page) -> None:
     open_example(page, "thesis-3x4")
     go(page, "rules")
     expect(page.get_by_test_id("sensitive-count")).to_have_text("2")
-    choose(page, "add-rule", "threshold")
+    pick_rule(page, "threshold")
     number = page.get_by_test_id("rule-1-n")
     expect(number).to_have_value("3")
-    choose(page, "add-rule", "zeros")
+    pick_rule(page, "zeros")
     page.get_by_test_id("rule-2-text").fill("marked([[1, 2], [2, 2]])")
     expect(page.get_by_test_id("rule-2-cells")).to_have_value("[1, 2], [2, 2]")
     page.get_by_test_id("rule-1-remove").click()
@@ -110,7 +122,7 @@ def test_a_rule_that_cannot_be_read_says_so_and_is_not_lost(page: Page) -> None:
 def test_a_rule_that_does_not_fit_the_table_says_what_is_missing(page: Page) -> None:
     open_example(page, "nchs")
     go(page, "rules")
-    choose(page, "add-rule", "p-percent")
+    pick_rule(page, "p-percent")
     expect(page.get_by_test_id("rules-error")).to_contain_text("needs the largest contributions per cell")
     expect(page.get_by_test_id("attack-respondents")).to_have_attribute("aria-disabled", "true")
     expect(page.get_by_text("does not say which respondents stand behind its cells").first).to_be_visible()
@@ -171,10 +183,36 @@ def test_a_second_window_does_not_put_back_what_the_first_changed(page: Page) ->
     other.goto(page.url)
     listening(other)
     expect(other.get_by_test_id("sensitive-count")).to_have_text("3")
-    choose(page, "add-rule", "zeros")
+    pick_rule(page, "zeros")
     expect(page.get_by_test_id("rule-2-text")).to_be_visible()
     with leads_on(other):
         other.get_by_test_id("rule-1-n").fill("2")
     expect(other.get_by_test_id("notice-note")).to_contain_text("another window")
     expect(other.get_by_test_id("rule-2-text")).to_be_visible()
     expect(other.get_by_test_id("rule-1-n")).to_have_value("5")
+
+
+def test_a_rule_is_chosen_by_keyboard_and_gets_the_focus(page: Page) -> None:
+    page.get_by_test_id("paste-text").fill("1\t20\n30\t40")
+    open_by(page, "paste-open")
+    go(page, "rules")
+    offer = page.get_by_test_id("add-threshold")
+    expect(offer).to_contain_text("Usual for counts")
+    offer.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("rule-1-text")).to_be_focused()
+    expect(page.get_by_test_id("rule-1-text")).to_have_value("threshold(3)")
+    expect(offer).to_be_hidden()
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("1")
+
+
+@pytest.mark.slow
+def test_recommended_rules_are_added_together_and_undone_as_one_step(page: Page) -> None:
+    open_example(page, "nchs")
+    go(page, "rules")
+    unfold(page, "add-rule")
+    page.get_by_test_id("recommended-amounts").click()
+    expect(page.get_by_test_id("rule-2-text")).to_have_value("p-percent(10)")
+    expect(page.get_by_test_id("rule-3-text")).to_have_value("threshold(3)")
+    undo(page)
+    expect(page.get_by_test_id("rule-2")).to_have_count(0)

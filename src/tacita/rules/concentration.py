@@ -199,6 +199,9 @@ class Dominance(Concentration):
     """
 
     does: ClassVar[str] = "Sensitive: cells of which the n largest contributors hold more than k percent."
+    usual: ClassVar[str] = (
+        "Usual for amounts in offices that have long had it; p-percent compares contributors more directly."
+    )
     example: ClassVar[str] = "dominance(1, 75)"
 
     n: int = field(metadata={"help": "how many of the largest contributors"})
@@ -241,6 +244,7 @@ class PPercent(Concentration):
     does: ClassVar[str] = (
         "Sensitive: cells where the second largest contributor can estimate the largest to within p percent."
     )
+    usual: ClassVar[str] = "Usual for turnover and other amounts, with p between 5 and 20."
     example: ClassVar[str] = "p-percent(10)"
 
     p: Number = field(metadata={"help": "percentage to which the largest may not be known"})
@@ -279,6 +283,7 @@ class PQ(Concentration):
         "Sensitive: cells where who knows every contribution to within q percent learns the largest to "
         "within p percent."
     )
+    usual: ClassVar[str] = "For amounts that readers can guess roughly beforehand."
     example: ClassVar[str] = "pq(10, 50)"
 
     p: Number = field(metadata={"help": "percentage to which the largest may not be known"})
@@ -322,6 +327,7 @@ class LinearSensitivity(Concentration):
     does: ClassVar[str] = (
         "Sensitive: cells whose largest contributions, weighted, exceed the weighted value of the cell."
     )
+    usual: ClassVar[str] = "For a rule of the office's own; p-percent, pq and dominance are of this kind."
     example: ClassVar[str] = "linear([1.1, 1])"
 
     weights: Sequence[Number] = field(

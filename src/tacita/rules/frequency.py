@@ -100,6 +100,7 @@ class Threshold(_Counting):
     """
 
     does: ClassVar[str] = "Sensitive: cells behind which fewer than n stand; for counts, values below n."
+    usual: ClassVar[str] = "Usual for counts, and beside p-percent for amounts, with n between 3 and 10."
     example: ClassVar[str] = "threshold(3)"
 
     n: Number = field(metadata={"help": "the threshold"})
@@ -127,7 +128,7 @@ class Threshold(_Counting):
             upper = np.maximum(wanted - table.units, upper)
 
         def explain(cell: int) -> str:
-            return f"{count[cell]:g} stand behind the cell"
+            return f"{count[cell]:g} {'stands' if count[cell] == 1 else 'stand'} behind the cell"
 
         return build_levels(table, self.text, hit, upper, self.protection, explain)
 
@@ -148,6 +149,7 @@ class MinimumFrequency(_Counting):
     does: ClassVar[str] = (
         "Sensitive: cells with fewer than n contributors, guarded only against being known exactly."
     )
+    usual: ClassVar[str] = "Where few contributors may be estimated, but not be known exactly."
     example: ClassVar[str] = "frequency(3)"
 
     n: Number = field(default=3, metadata={"help": "the least number of contributors that is safe"})
@@ -181,6 +183,7 @@ class Zeros(Rule):
     does: ClassVar[str] = (
         "Sensitive: listed zeros, since they tell of each contributor that they have nothing."
     )
+    usual: ClassVar[str] = "Rare: where it is a secret that nobody is there, or that somebody has nothing."
     example: ClassVar[str] = "zeros"
 
     upper: Number | None = field(

@@ -76,6 +76,7 @@ class Request(Rule):
     """
 
     does: ClassVar[str] = "Sensitive: cells to which someone who asked for protection has put in a share."
+    usual: ClassVar[str] = "For statistics that protect those who ask for it, such as foreign trade."
     example: ClassVar[str] = "request([name])"
 
     respondents: Iterable[object] | None = field(
@@ -212,6 +213,7 @@ class Marked(Rule):
     """
 
     does: ClassVar[str] = "Sensitive: cells that a column of the table marks, or that are listed by codes."
+    usual: ClassVar[str] = "For cells that the office decides on by itself."
     example: ClassVar[str] = "marked(column)"
 
     cells: CellList = field(
@@ -291,6 +293,7 @@ class FromColumns(Rule):
     does: ClassVar[str] = (
         "Sensitive: cells whose status in a column of the table is u, with the levels there."
     )
+    usual: ClassVar[str] = "For tables whose file states status and levels of each cell."
     example: ClassVar[str] = "columns(status)"
 
     status: str = field(default="status", metadata={"help": "column of the status letters"})

@@ -52,6 +52,7 @@ class Rule(ABC):
     """
 
     does: ClassVar[str]
+    usual: ClassVar[str] = ""
     example: ClassVar[str]
 
     @property

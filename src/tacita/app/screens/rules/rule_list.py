@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -23,6 +23,8 @@ LESS_USED = {"by", "protection", "waivers", "weighted", "lower", "upper", "slidi
 NAMES = {"respondents", "waivers"}
 """Arguments that are names of contributors, typed as a plain list."""
 GRAMMAR = {YES: "true", NO: "false"}
+RECOMMENDED = {"counts": ("threshold(5)",), "amounts": ("p-percent(10)", "threshold(3)")}
+"""Rules to begin with, by what the table holds."""
 
 
 class RuleList:
@@ -36,26 +38,35 @@ class RuleList:
         with make_panel("What is sensitive", label="Rules"):
             self._about = ui.label().classes("muted")
             self._place = ui.element("div").classes("rule-rows")
-            with ui.element("div").classes("strip"):
-                choice = ui.select(list(rule_kinds()), label="Add a rule")
-                choice.props(
-                    'outlined dense options-dense data-testid=add-rule aria-label="Add a rule"'
-                ).classes("short")
-                choice.on_value_change(lambda event: self._add_chosen(choice, event.value))
+            self._offers = ui.expansion("Add a rule", value=not desk.case.rules).classes("add-rule")
+            with self._offers.props("dense data-testid=add-rule"):
                 ui.label("A cell is sensitive if any of the rules says so.").classes("muted")
+                for title, rules in RECOMMENDED.items():
+                    self._offer(
+                        " and ".join(rules), f"Recommended for {title}.", f"recommended-{title}", *rules
+                    )
+                for name, kind in rule_kinds().items():
+                    self._offer(name, f"{kind.does} {kind.usual}", f"add-{name}", kind.example)
             _show_waivers(desk)
         for text in desk.case.rules:
             for part in _split_rule(text):
                 self._add(part)
         self._update_note()
 
-    def _add_chosen(self, choice: ui.select, name: str | None) -> None:
-        if name is None:
-            return
-        choice.set_value(None)
-        self._add(rule_kinds()[name].example)
+    def _offer(self, title: str, about: str, test_id: str, *rules: str) -> None:
+        """Show a button that adds rules: their name, what they mean and when they are usual."""
+        button = ui.element("button").classes("offer").props(f"type=button data-testid={test_id}")
+        with button.on("click", lambda: self._add_chosen(rules)):
+            ui.label(title).classes("offer-name")
+            ui.label(about).classes("muted small")
+
+    def _add_chosen(self, rules: Sequence[str]) -> None:
+        self._offers.set_value(False)
+        for text in rules:
+            self._add(text)
         self.put_rules("add")
         self._desk.end_step()
+        self._rows[-1].take_focus()
 
     def _add(self, text: str) -> None:
         with self._place:
@@ -116,6 +127,10 @@ class _Row:
 
     def delete(self) -> None:
         self._place.delete()
+
+    def take_focus(self) -> None:
+        """Give the focus to the written form of the rule, which is new on the page."""
+        self._written.run_method("focus")
 
     def _text_changed(self) -> None:
         if self._busy:
