@@ -241,7 +241,7 @@ def test_options_of_reading_are_those_of_the_case(tmp_path: Path) -> None:
     ],
 )
 def test_numbers_are_found_in_any_notation(text: str, telling: Telling) -> None:
-    hidden = HiddenValues([Decimal(1042319), Decimal("12.5"), Decimal(3), Decimal(2024)])
+    hidden = HiddenValues(dict(enumerate([Decimal(1042319), Decimal("12.5"), Decimal(3), Decimal(2024)])))
     assert hidden.judge(text) == telling
 
 
@@ -347,3 +347,41 @@ def test_numbers_as_texts_and_durations_count_as_numbers(tmp_path: Path) -> None
     assert "as text" not in after.sheetnames
     assert after[SHEET]["A20"].value is after[SHEET]["A21"].value is None
     assert any("as numbers outside of the table" in note and "A20" in note for note in notes)
+
+
+@pytest.mark.parametrize("field", ["=SUM(B6:E6)", "=1/0", "#DIV/0!", "#N/A", " "])
+@pytest.mark.parametrize("hidden", [False, True])
+def test_fields_without_a_number_come_back_as_the_release_says(
+    tmp_path: Path, field: str, hidden: bool
+) -> None:
+    # openpyxl stores no results of formulas.
+    path = make_workbook(tmp_path / "report.xlsx", F6=field)
+    table, release = release_of(path, [*HIDDEN, ("North", "Total", "Total")] if hidden else HIDDEN)
+    target, _ = written(path, release, truth=table)
+    after = load_workbook(target)[SHEET]["F6"]
+    assert after.value == ("*" if hidden else sum(REGIONS["North"]))
+    assert after.data_type == ("s" if hidden else "n")
+
+
+@pytest.mark.parametrize("field", ["=C2+C3", "#N/A"])
+def test_a_list_of_cells_has_no_field_without_a_number(tmp_path: Path, field: str) -> None:
+    book = Workbook()
+    for row in (
+        ["region", "size", "value"],
+        ["N", "s", 731],
+        ["N", "l", 822],
+        ["N", "Total", field],
+        ["S", "s", 913],
+        ["S", "l", 604],
+        ["S", "Total", 1517],
+        ["Total", "s", 1644],
+        ["Total", "l", 1426],
+        ["Total", "Total", 3070],
+    ):
+        book.active.append(row)
+    path = tmp_path / "list.xlsx"
+    book.save(path)
+    table, release = release_of(path, [("N", "s"), ("N", "l"), ("S", "s"), ("S", "l")])
+    target, notes = written(path, release, truth=table)
+    assert [cell.value for cell in load_workbook(target).active["C"]][1:5] == ["*", "*", 1553, "*"]
+    assert not any("C4" in note for note in notes)

@@ -15,7 +15,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from tacita.publication.same_layout.package import Element, Package
-from tacita.publication.same_layout.telling_texts import HiddenValues, Telling
+from tacita.publication.same_layout.remarks import Remarks
+from tacita.publication.same_layout.telling_texts import Telling
 
 CHART = "http://schemas.openxmlformats.org/drawingml/2006/chart"
 DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
@@ -49,6 +50,8 @@ TYPED_LABELS = frozenset(["dLbl", "dispUnitsLbl"])
 """Labels that may have been typed by hand; without that they say what the sheet does."""
 SPOKEN = frozenset(["t", "v", "name", "separator"])
 """Elements whose text readers see."""
+SCALES = frozenset(["max", "min", "majorUnit", "minorUnit", "crossesAt", "intercept", "splitPos"])
+"""Elements with numbers that readers see on an axis, or infer from the picture."""
 _AREA = re.compile(r"(?:'((?:[^']|'')+)'|([^\s'!(),:\[\]]+))!\$?[A-Z]{1,3}\$?\d+(?::\$?[A-Z]{1,3}\$?\d+)?")
 
 
@@ -65,9 +68,9 @@ class TellingChartError(Exception):
 
 
 def read_charts(
-    package: Package, part: str, sheets: Collection[str], hidden: HiddenValues
-) -> tuple[list[Chart], list[str], int]:
-    """Return the charts of a sheet, why others were left out, and how many further drawings it has.
+    package: Package, part: str, sheets: Collection[str], remarks: Remarks
+) -> tuple[list[Chart], int]:
+    """Return the charts of a sheet that may be published, and how many further drawings it has.
 
     Parameters
     ----------
@@ -75,8 +78,10 @@ def read_charts(
         The part of the package that holds the sheet.
     sheets
         The names of the sheets that are published.
+    remarks
+        Takes down why charts were left out.
     """
-    charts, reasons, others = [], [], 0
+    charts, others = [], 0
     for drawing in _list_targets(package, part, "/drawing"):
         targets = {each.identity: each.target for each in package.list_relations(drawing)}
         for anchor in package.parse(drawing):
@@ -85,10 +90,10 @@ def read_charts(
                 others += 1
                 continue
             try:
-                charts.append(Chart(clean_chart(package.parse(targets[identity]), sheets, hidden), anchor))
+                charts.append(Chart(clean_chart(package.parse(targets[identity]), sheets, remarks), anchor))
             except TellingChartError as reason:
-                reasons.append(str(reason))
-    return charts, reasons, others
+                remarks.others.append(f"a chart was left out: {reason}")
+    return charts, others
 
 
 def _list_targets(package: Package, part: str, kind: str) -> Iterator[str]:
@@ -106,7 +111,7 @@ def _find_chart(anchor: Element) -> str | None:
     return None
 
 
-def clean_chart(root: Element, sheets: Collection[str], hidden: HiddenValues) -> Element:
+def clean_chart(root: Element, sheets: Collection[str], remarks: Remarks) -> Element:
     """Return the XML of a chart that may be published, without anything that is not on the lists.
 
     Raises
@@ -116,23 +121,39 @@ def clean_chart(root: Element, sheets: Collection[str], hidden: HiddenValues) ->
     """
     if _split(root.tag) != (CHART, "chartSpace"):
         raise TellingChartError("it is of a kind that is not known here")
-    axes: dict[str, str] = {}
-    clean = _copy(root, sheets, hidden, axes)
+    clean = _copy(root, sheets, remarks, {})
     if not any(True for _ in clean.iter(f"{{{CHART}}}ser")):
         raise TellingChartError("it draws nothing of the sheet")
+    _refuse_telling(clean, remarks)
     return clean
 
 
-def _copy(element: Element, sheets: Collection[str], hidden: HiddenValues, axes: dict[str, str]) -> Element:
+def _refuse_telling(clean: Element, remarks: Remarks) -> None:
+    """Refuse a chart with a text that tells the value of a hidden cell; note numbers that may by chance."""
+    for element in clean.iter():
+        name = _split(element.tag)[1]
+        if name in ("rich", "txPr"):
+            # Digits may be spread over several runs, which readers see as one line, and over lines.
+            lines = ["".join(t.text or "" for t in p.iter(f"{{{DRAWING}}}t")) for p in element]
+            texts = ["\n".join(lines), "".join(lines)]
+        elif name in SPOKEN and _split(element.tag)[0] == CHART:
+            texts = [element.text or ""]
+        elif name in SCALES:
+            texts = [element.get("val", "")]
+        else:
+            continue
+        if any(remarks.tells(text, "a chart") for text in texts):
+            raise TellingChartError("its text tells the value of a hidden cell")
+
+
+def _copy(element: Element, sheets: Collection[str], remarks: Remarks, axes: dict[str, str]) -> Element:
     name = _split(element.tag)[1]
-    clean = ET.Element(element.tag, _copy_attributes(element, hidden))
+    clean = ET.Element(element.tag, _copy_attributes(element, remarks))
     if name in ("axId", "crossAx"):
         clean.set("val", axes.setdefault(element.get("val", ""), str(len(axes) + 1)))
     if name == "f":
         clean.text = _check_reference(element.text or "", sheets)
     elif name in SPOKEN and element.text:
-        if hidden.judge(element.text) == Telling.VALUE:
-            raise TellingChartError("its text tells the value of a hidden cell")
         clean.text = element.text
     for child in element:
         space, own = _split(child.tag)
@@ -141,19 +162,19 @@ def _copy(element: Element, sheets: Collection[str], hidden: HiddenValues, axes:
         known = CHART_ELEMENTS if space == CHART else DRAWING_ELEMENTS if space == DRAWING else frozenset()
         typed = own == "tx" and name in TYPED_LABELS
         # A scale that ends at the value of a hidden cell would tell it: without that it fits what is shown.
-        telling = own not in INDEXES and {*child.keys()} != _copy_attributes(child, hidden).keys()
+        telling = own not in INDEXES and {*child.keys()} != _copy_attributes(child, remarks).keys()
         if own in known and not typed and not (space == CHART and telling):
-            clean.append(_copy(child, sheets, hidden, axes))
+            clean.append(_copy(child, sheets, remarks, axes))
     return clean
 
 
-def _copy_attributes(element: Element, hidden: HiddenValues) -> dict[str, str]:
+def _copy_attributes(element: Element, remarks: Remarks) -> dict[str, str]:
     """Return the attributes of an element of a chart that tell nothing; those of extensions are dropped."""
     index = _split(element.tag)[1] in INDEXES
     return {
         key: text
         for key, text in element.items()
-        if not key.startswith("{") and (index or hidden.judge(text) < Telling.VALUE)
+        if not key.startswith("{") and (index or remarks.hidden.judge(text) < Telling.VALUE)
     }
 
 

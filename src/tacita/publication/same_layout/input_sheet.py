@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from tacita.core.exact import Units
 from tacita.core.release import Release
 from tacita.core.tables.frames import find_part
 from tacita.core.tables.read_options import ReadOptions
+from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.formats.cell_rows import find_cells
 from tacita.formats.columns import read_columns
@@ -22,6 +24,7 @@ from tacita.formats.crosstab import unpivot_crosstab
 from tacita.formats.roles import find_roles
 from tacita.formats.table_file import NAMED
 from tacita.formats.workbook import list_sheets
+from tacita.publication.same_layout.number_readings import round_as_shown
 from tacita.publication.same_layout.telling_texts import HiddenValues
 
 ENDINGS = (".xlsx", ".xlsm")
@@ -53,13 +56,28 @@ class LocatedCells:
     hidden: HiddenValues
 
 
-def locate_cells(source: InputSheet, release: Release, truth: Table | None) -> LocatedCells:
+def name_sheet(source: InputSheet) -> str:
+    """Return the name of the sheet that a table was read from."""
+    return str(source.read.sheet if source.read.sheet is not None else list_sheets(source.path).proposed)
+
+
+def locate_cells(
+    source: InputSheet,
+    release: Release,
+    truth: Table | None,
+    formats: Mapping[Place, str],
+    filled: Collection[Place],
+) -> LocatedCells:
     """Return where the cells of a release stand in the sheet of its table.
 
     Parameters
     ----------
     truth
         The table, whose hidden values may stand in texts too where the sheet has no field for them.
+    formats
+        The number formats of the sheet's fields.
+    filled
+        The sheet's fields that hold anything: a number, an error, a formula without a stored result.
 
     Raises
     ------
@@ -77,8 +95,9 @@ def locate_cells(source: InputSheet, release: Release, truth: Table | None) -> L
     numbers, missing = rows.numbers(value)
     units = exact.to_units(np.asarray(numbers, dtype=np.float64), release.decimals)
     cells: dict[Place, int] = {}
+    fields: set[Place] = set()
     codes: set[Place] = set()
-    values: set[Decimal] = set()
+    values: dict[int, Decimal] = {}
     names = [structure.dimensions[d].name for d in find_part(structure, 0).dimensions]
     for row, cell in enumerate(found.tolist()):
         place = rows.find_field(row, value)
@@ -91,17 +110,36 @@ def locate_cells(source: InputSheet, release: Release, truth: Table | None) -> L
                 remedy=NEW_LAYOUT,
                 options=["layout=new"],
             )
+        fields.add(place)
         # What was left blank, as it follows from the others, stays blank.
-        if not missing[row]:
+        if place in filled:
             cells[place] = cell
         codes |= {field for name in names if (field := rows.find_field(row, name)) is not None}
         if release.hidden[cell] and not missing[row]:
-            values.add(_to_decimal(units, row, release.decimals))
+            values[cell] = _to_decimal(units, row, release.decimals)
     if truth is not None:
         for cell in np.flatnonzero(release.hidden).tolist():
-            values.add(_to_decimal(truth.units, cell, truth.decimals))
-    sheet = read.sheet if read.sheet is not None else list_sheets(path).proposed
-    return LocatedCells(str(sheet), cells, frozenset(codes - cells.keys()), HiddenValues(values))
+            values[cell] = _to_decimal(truth.units, cell, truth.decimals)
+    published = {
+        cell: _to_decimal(release.value, cell, release.decimals)
+        for cell in np.flatnonzero(release.shown).tolist()
+    }
+    shown = {
+        cell: seen
+        for place, cell in cells.items()
+        if cell in values and (seen := round_as_shown(values[cell], formats.get(place, ""))) is not None
+    }
+    hidden = HiddenValues(values, published, shown, partial(_name_cell, structure), structure.key)
+    return LocatedCells(name_sheet(source), cells, frozenset(codes - fields), hidden)
+
+
+def _name_cell(structure: Structure, cell: int) -> list[frozenset[str]]:
+    """Return what a cell may be called: code and label per dimension without a total, or else with it."""
+    if structure.labels:
+        return [frozenset([structure.labels[cell]])]
+    named = list(zip(structure.dimensions, structure.key(cell), strict=True))
+    parts = [(d, code) for d, code in named if code != d.total]
+    return [frozenset({code, d.label(code)} - {""}) for d, code in parts or named]
 
 
 def _to_decimal(units: Units, position: int, decimals: int) -> Decimal:

@@ -7,7 +7,9 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from tacita.publication.same_layout.telling_texts import HiddenValues, Telling
+from tacita.publication.same_layout.number_readings import list_format_words
+from tacita.publication.same_layout.remarks import Remarks
+from tacita.publication.same_layout.telling_texts import Telling
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -17,16 +19,19 @@ DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 COLOURS = ("dk1", "lt1", "dk2", "lt2", *(f"accent{k}" for k in range(1, 7)), "hlink", "folHlink")
 PAGE = ("orientation", "paperSize", "scale", "fitToHeight", "fitToWidth", "pageOrder", "blackAndWhite")
 VIEW = ("showGridLines", "showRowColHeaders", "showZeros", "rightToLeft", "zoomScale", "view")
+TELLING = "left out, since it tells the value of a hidden cell"
+FONT_SIZES = range(1, 100)
+PAGE_CODES = re.compile(r'&"[^"]*"|&K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|&\d+ ?|&[A-Za-z]')
+"""How the texts of page headers look, and what is inserted into them: fonts, colours, sizes, page numbers."""
 HEADERS = ("oddHeader", "oddFooter", "evenHeader", "evenFooter", "firstHeader", "firstFooter")
 
 
 class StyleCopier:
     """Copies styles of cells, rows and columns from one workbook to another, each combination once."""
 
-    def __init__(self, hidden: HiddenValues) -> None:
+    def __init__(self, remarks: Remarks) -> None:
         self._known: dict[tuple[int, ...], Any] = {}
-        self._hidden = hidden
-        self.dropped_formats = 0
+        self._remarks = remarks
 
     def copy(self, source: Any, target: Any) -> None:
         """Give a cell, row or column of the new workbook the style of another."""
@@ -36,18 +41,19 @@ class StyleCopier:
         if key not in self._known:
             for name in ("font", "fill", "border", "alignment", "protection"):
                 setattr(target, name, copy(getattr(source, name)))
-            if self._hidden.judge(source.font.name or "") == Telling.VALUE:
+            if self._remarks.tells(source.font.name or "", "the name of a font"):
                 target.font = type(copy(source.font))()
-                self.dropped_formats += 1
+                self._remarks.others.append(f"{TELLING}: the name of a font")
             target.number_format = self._check_format(source.number_format)
             self._known[key] = target._style
         target._style = copy(self._known[key])
 
     def _check_format(self, text: str) -> str:
         """Return the number format of a cell, or the general one if its words tell a hidden value."""
-        if self._hidden.judge(text) < Telling.VALUE:
+        words = self._remarks.tells(list_format_words(text), "a number format")
+        if not words and self._remarks.hidden.judge(text) < Telling.VALUE:
             return text
-        self.dropped_formats += 1
+        self._remarks.others.append(f"{TELLING}: a number format")
         return "General"
 
 
@@ -131,16 +137,20 @@ def copy_merged_cells(source: Worksheet, target: Worksheet, styles: StyleCopier)
             styles.copy(source._cells[row, column], target._cells[row, column])
 
 
-def copy_page_texts(source: Worksheet, target: Worksheet, hidden: HiddenValues) -> list[str]:
-    """Copy headers and footers of printed pages; return the names of those left out, as they tell values."""
-    left_out = []
+def copy_page_texts(source: Worksheet, target: Worksheet, remarks: Remarks) -> None:
+    """Copy headers and footers of printed pages, but for those that tell the value of a hidden cell."""
     for name in HEADERS:
+        what = "the page header" if name.endswith("Header") else "the page footer"
         for side in ("left", "center", "right"):
             item, own = getattr(getattr(source, name), side), getattr(getattr(target, name), side)
-            if item.text and hidden.judge(item.text) == Telling.VALUE:
-                left_out.append(name)
-            elif item.text:
-                own.text, own.size = item.text, item.size
+            if not item.text:
+                continue
+            # Digits may stand before and after a code that only says how they look.
+            bare = PAGE_CODES.sub("", item.text)
+            if remarks.tells(bare, what) or remarks.hidden.judge(item.text) == Telling.VALUE:
+                remarks.others.append(f"{TELLING}: {what}")
+            else:
+                own.text = item.text
+                own.size = item.size if item.size in FONT_SIZES else None
     target.HeaderFooter.differentOddEven = source.HeaderFooter.differentOddEven
     target.HeaderFooter.differentFirst = source.HeaderFooter.differentFirst
-    return left_out

@@ -13,9 +13,8 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,16 +22,16 @@ from typing import TYPE_CHECKING, Any
 from tacita.core.errors import FormatError, ReleaseError
 from tacita.core.release import Release
 from tacita.core.tables.table import Table
-from tacita.core.words import pluralize
 from tacita.formats.escape import escape
 from tacita.formats.presentation import Presentation, list_meanings
 from tacita.formats.published_cells import format_cells
 from tacita.formats.workbook import format_field
 from tacita.publication.same_layout.charts import read_charts
 from tacita.publication.same_layout.copied_chart import add_chart, find_chart_rows
-from tacita.publication.same_layout.input_sheet import InputSheet, LocatedCells, locate_cells
+from tacita.publication.same_layout.input_sheet import InputSheet, LocatedCells, locate_cells, name_sheet
 from tacita.publication.same_layout.left_out import list_left_out
 from tacita.publication.same_layout.package import Package, ReducedBook, SheetPart, reduce_package
+from tacita.publication.same_layout.remarks import Remarks
 from tacita.publication.same_layout.sheet_copy import (
     StyleCopier,
     copy_book_looks,
@@ -40,7 +39,6 @@ from tacita.publication.same_layout.sheet_copy import (
     copy_page_texts,
     copy_sheet_looks,
 )
-from tacita.publication.same_layout.telling_texts import HiddenValues, Telling
 from tacita.storage.atomic import replace_file
 
 if TYPE_CHECKING:
@@ -51,12 +49,6 @@ TEXT_FUNCTIONS = frozenset(["CONCATENATE(", "CONCAT(", "TRIM(", "UPPER(", "LOWER
 """Functions whose results are texts made of texts."""
 NUMBER = re.compile(r"[\s\d.,'\u2019+\u2212%()-]*\d[\s\d.,'\u2019+\u2212%()-]*")
 """Texts that are nothing but a number."""
-MOST_NAMED = 8
-"""Fields of a sheet that a note names."""
-READERS_SEE = (
-    "readers see titles, footnotes and colours, which the audit does not judge: check that they say nothing "
-    "of hidden cells"
-)
 NEAR = "the number is near the true value, which is not published"
 PARTS = re.compile(
     r"\[Content_Types\]\.xml|_rels/\.rels|docProps/(app|core)\.xml|xl/(workbook|styles|sharedStrings)\.xml"
@@ -65,34 +57,6 @@ PARTS = re.compile(
     r"|xl/drawings/_rels/drawing\d+\.xml\.rels|xl/charts/chart\d+\.xml"
 )
 """What a published workbook may consist of."""
-
-
-@dataclass
-class _Remarks:
-    """What was left out of the published workbook, by the names of fields; and texts to look at."""
-
-    numbers: list[str] = field(default_factory=list)
-    formulas: list[str] = field(default_factory=list)
-    beside: list[str] = field(default_factory=list)
-    doubtful: list[str] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
-
-    def list_notes(self) -> tuple[str, ...]:
-        notes = [
-            f"left out of the sheet, {what}: {_name_fields(fields)}"
-            for fields, what in (
-                (self.numbers, "as numbers outside of the table"),
-                (self.formulas, "as formulas outside of the table"),
-                (self.beside, "as beside the table's codes and values"),
-            )
-            if fields
-        ]
-        if self.doubtful:
-            notes.append(
-                f"a number in the text of {_name_fields(self.doubtful)} is also that of a hidden cell, "
-                "perhaps by chance: check that the text does not speak of it"
-            )
-        return (*notes, *self.others, READERS_SEE)
 
 
 def write_same_layout(
@@ -128,14 +92,15 @@ def write_same_layout(
     from openpyxl import Workbook
 
     package = Package(source.path)
-    located = locate_cells(source, release, truth)
-    main = package.find_sheet(located.sheet)
+    main = package.find_sheet(name_sheet(source))
     chosen = [main]
     if keep_sheets:
         chosen += [each for each in package.sheets if each != main and each.visible and _is_sheet(each)]
     reduced = reduce_package(package, chosen)
     loaded = _load(reduced, source.path)
-    remarks, styles = _Remarks(), StyleCopier(located.hidden)
+    located = _locate_cells(source, release, truth, loaded[main.name], reduced.formulas[main.name])
+    remarks = Remarks(located.hidden)
+    styles = StyleCopier(remarks)
     book = Workbook()
     copy_book_looks(loaded, book)
     book.remove(book.active)
@@ -144,7 +109,7 @@ def write_same_layout(
     for part in chosen:
         if part != main and not _holds_texts_only(loaded[part.name], reduced.formulas[part.name]):
             continue
-        _refuse_telling(located.hidden, part.name, f"the name of sheet '{part.name}'", source.path, remarks)
+        remarks.refuse_telling(part.name, f"the name of sheet '{part.name}'", source.path)
         target = book.create_sheet(part.name)
         copy_sheet_looks(loaded[part.name], target, styles)
         if part == main:
@@ -153,23 +118,37 @@ def write_same_layout(
             copied.copy_texts(loaded[part.name], target)
             kept.append(part.name)
         copy_merged_cells(loaded[part.name], target, styles)
-        if copy_page_texts(loaded[part.name], target, located.hidden):
-            remarks.others.append("left out, since it tells the value of a hidden cell: a header or footer")
-    charts, reasons, drawings = read_charts(package, main.part, kept, located.hidden)
+        copy_page_texts(loaded[part.name], target, remarks)
+    charts, drawings = read_charts(package, main.part, kept, remarks)
     table = book[main.name]
     for chart in charts:
         add_chart(table, chart)
     lines = [f"{word}: {text}" for word, text in list_meanings(release, presentation, NEAR)]
-    lines += [f"{name}: {text}" for name, text in labels.items()]
+    for name, text in labels.items():
+        remarks.refuse_telling(text, f"the {name} of the release", source.path)
+        lines.append(f"{name}: {text}")
     _write_legend(loaded[main.name], table, located, lines)
-    if styles.dropped_formats:
-        remarks.others.append("left out, since it tells the value of a hidden cell: a number format or font")
-    remarks.others += [f"a chart was left out: {reason}" for reason in reasons]
     remarks.others += list_left_out(package, main, kept, reduced, drawings)
     with replace_file(path, public=True) as temporary:
         book.save(temporary)
         _check_written(temporary, table, release, located, presentation)
     return remarks.list_notes()
+
+
+def _locate_cells(
+    source: InputSheet,
+    release: Release,
+    truth: Table | None,
+    sheet: Worksheet,
+    formulas: Collection[str],
+) -> LocatedCells:
+    formats = {place: str(cell.number_format) for place, cell in sheet._cells.items()}
+    filled = {
+        place
+        for place, cell in sheet._cells.items()
+        if cell.value is not None or (formulas and cell.coordinate in formulas)
+    }
+    return locate_cells(source, release, truth, formats, filled)
 
 
 class _SheetCopier:
@@ -181,7 +160,7 @@ class _SheetCopier:
         located: LocatedCells,
         presentation: Presentation,
         styles: StyleCopier,
-        remarks: _Remarks,
+        remarks: Remarks,
         reduced: ReducedBook,
     ) -> None:
         self._located, self._styles, self._remarks = located, styles, remarks
@@ -236,6 +215,7 @@ class _SheetCopier:
         # Column headings may be years.
         is_heading = place[0] < self._body.start and format_field(value) in self._codes
         if place in self._located.codes:
+            self._remarks.refuse_telling(str(value), name, self._located.sheet, code=True)
             own.value = value
             if not number:
                 own.data_type = cell.data_type
@@ -248,6 +228,7 @@ class _SheetCopier:
             return
         if number:
             if is_heading:
+                self._remarks.refuse_telling(str(value), name, self._located.sheet, code=True)
                 own.value = value
             else:
                 self._remarks.numbers.append(name)
@@ -262,8 +243,7 @@ class _SheetCopier:
         self._write_text(own, value, name, heading=is_heading)
 
     def _write_text(self, own: Any, value: Any, name: str, *, heading: bool = False) -> None:
-        if not heading:
-            _refuse_telling(self._located.hidden, str(value), name, self._located.sheet, self._remarks)
+        self._remarks.refuse_telling(str(value), name, self._located.sheet, code=heading)
         _set_text(own, value)
 
 
@@ -271,18 +251,6 @@ def _set_text(own: Any, value: Any) -> None:
     """Write a text into a field of a sheet, which never runs as a formula."""
     own.value = value
     own.data_type = "s"
-
-
-def _refuse_telling(hidden: HiddenValues, text: str, name: str, place: object, remarks: _Remarks) -> None:
-    telling = hidden.judge(text)
-    if telling == Telling.VALUE:
-        raise ReleaseError(
-            f"the text of {name} holds the value of a hidden cell, so every reader would know it",
-            place=place,
-            remedy="take the number out of the text",
-        )
-    if telling == Telling.PERHAPS:
-        remarks.doubtful.append(name)
 
 
 def _load(reduced: ReducedBook, path: Path) -> Workbook:
@@ -385,8 +353,3 @@ def _check_written(
         raise ReleaseError(
             f"the workbook holds what it was not meant to: {strange[0]}", remedy="report this as a fault"
         )
-
-
-def _name_fields(names: Sequence[str]) -> str:
-    rest = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {pluralize(rest, 'more field')}" if rest > 0 else "")
