@@ -136,6 +136,15 @@ def test_a_certificate_of_another_release_is_refused() -> None:
         check_certificate(certificate, problem, Release.suppress(renamed, INNER))
 
 
+def test_a_certificate_holds_for_a_release_that_says_less() -> None:
+    certificate, problem = certify(safe()), Problem(TABLE, levels())
+    more = np.array([*INNER, TABLE.find("Total", "1"), TABLE.find("Total", "2")])
+    assert check_certificate(certificate, problem, Release.suppress(TABLE, INNER)) == 0
+    assert check_certificate(certificate, problem, Release.suppress(TABLE, more)) == 2
+    with pytest.raises(CertificateError, match="it says something else about cell"):
+        check_certificate(certificate, problem, Release.suppress(TABLE, more[1:]))
+
+
 def test_counts_with_decimals_are_certified_in_whole_steps() -> None:
     table = TABLE.with_decimals(2)
     sensitive = np.zeros(N, dtype=bool)

@@ -136,23 +136,38 @@ def complete_certificate(certificate: dict[str, Any], problem: Problem, release:
     return {**content, "digest": digest(content)}
 
 
-def check_certificate(certificate: dict[str, Any], problem: Problem, release: Release) -> None:
-    """Raise unless the certificate is about this case and this release; its proof is not checked."""
+def check_certificate(certificate: dict[str, Any], problem: Problem, release: Release) -> int:
+    """Raise unless the certificate is about this case and this release; its proof is not checked.
+
+    A release may say nothing of cells that the certificate publishes, as a sheet does that has no field for
+    some totals: whatever its readers think possible includes what readers of the certified release do, so
+    the proof holds for it, too. Returned is how many such cells there are.
+    """
     for name, expected in describe_case(problem).items():
         if certificate.get(name) != expected:
             raise _mismatch_error("case", DIFFERENCES[name])
     published = describe_release(problem, release)
-    if certificate.get("release_decimals") != published["release_decimals"]:
+    finer = certificate.get("release_decimals", 0) - published["release_decimals"]
+    if finer < 0:
         raise _mismatch_error("release", "its numbers have another number of decimals")
     # Some formats have no room for a notice that a method gave.
     if published["notice"] not in ("", certificate.get("notice")):
         raise _mismatch_error("release", "it has another notice")
+    silent = [mark == Mark.SUPPRESSED.word for mark in published["marks"]]
+    less: set[int] = set()
     for name in ("marks", "low", "high", "shown"):
-        pairs = zip_longest(certificate.get(name, ()), published[name], fillvalue="")
+        own = published[name]
+        if name != "marks":
+            own = [None if number is None else number * 10**finer for number in own]
+        pairs = zip_longest(certificate.get(name, ()), own, fillvalue="")
         for cell, (one, other) in enumerate(pairs):
-            if one != other:
+            if one == other:
+                continue
+            if one == "" or cell >= len(problem.table) or not silent[cell]:
                 which = f"cell ({problem.table.name(cell)})" if cell < len(problem.table) else "more cells"
                 raise _mismatch_error("release", f"it says something else about {which}")
+            less.add(cell)
+    return len(less)
 
 
 def _mismatch_error(of: str, difference: str) -> CertificateError:

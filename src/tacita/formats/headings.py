@@ -13,14 +13,14 @@ Totals between those that are shown are added without a value, since they follow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from tacita.core.errors import FormatError
 from tacita.core.numerals import is_number, tidy
 from tacita.core.tables.dimension import recognise_total
 from tacita.formats.captions import are_years_or_numbers
-from tacita.formats.published_cells import SUPPRESSED
+from tacita.formats.published_cells import SUPPRESSED, parse_published
 
 MOST_ROWS = 4
 """Rows of headings; more than that are something else."""
@@ -75,8 +75,15 @@ def list_totals_between(shown: Sequence[tuple[str, ...]]) -> list[tuple[str, ...
     return list(dict.fromkeys(codes for codes in every if codes not in listed))
 
 
-def find_headings(texts: Sequence[Sequence[str]], merged: Sequence[Merged]) -> Headings | None:
+def find_headings(
+    texts: Sequence[Sequence[str]], merged: Sequence[Merged], codes: Collection[str] = ()
+) -> Headings | None:
     """Return the nested headings of a crosstab in a sheet, or None if it has one row of headings, or none.
+
+    Parameters
+    ----------
+    codes
+        Those of the table, if the sheet holds a release of it: ``4-10`` is an interval unless it is a code.
 
     Raises
     ------
@@ -89,7 +96,7 @@ def find_headings(texts: Sequence[Sequence[str]], merged: Sequence[Merged]) -> H
     below = _find_below(texts, merged, top)
     if below - top < 2:
         return None
-    side = _count_side(texts, below)
+    side = _count_side(texts, below, codes)
     width = max(len(row) for row in texts[top:below])
     while width > side and not any(_get(texts, r, width - 1) for r in range(top, below)):
         width -= 1
@@ -165,16 +172,25 @@ def _is_heading_row(texts: Sequence[Sequence[str]], merged: Sequence[Merged], to
     return any(text and not _get(texts, row - 1, c) for c, text in enumerate(texts[row]) if c > 0)
 
 
-def _count_side(texts: Sequence[Sequence[str]], below: int) -> int:
+def _count_side(texts: Sequence[Sequence[str]], below: int, codes: Collection[str]) -> int:
     """Return how many columns on the left of a sheet hold row headings: the first, and others of words."""
     side = 1
     rows = [row for row in texts[below:] if any(row[1:])]
     while rows and side < max(map(len, rows)) - 1:
         entries = [tidy(row[side]) for row in rows if side < len(row) and row[side]]
-        if not entries or any(is_number(text) or text.casefold() in SUPPRESSED for text in entries):
+        if not entries or any(_is_published(text, codes) for text in entries):
             break
         side += 1
     return side
+
+
+def _is_published(text: str, codes: Collection[str]) -> bool:
+    """Return whether a field of a sheet says something of a cell: a number, a mark, or an interval."""
+    if is_number(text) or text.casefold() in SUPPRESSED:
+        return True
+    # Without codes to compare it with, '4-10' is one: a class of ages, or of sizes.
+    classes = text in codes or (not codes and not text.startswith("["))
+    return not classes and not parse_published([text]).unreadable[0]
 
 
 def _fill_headings(

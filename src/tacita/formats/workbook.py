@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -129,7 +129,7 @@ def read_workbook(
     decimal: str = ".",
     *,
     footnotes: bool = False,
-    codes: Container[str] = (),
+    codes: Collection[str] = (),
 ) -> Columns:
     """Return the columns of a workbook's sheet; its first filled row, below titles, holds their names.
 
@@ -196,12 +196,12 @@ def _read_nested(
     left_out: int,
     decimal: str,
     footnotes: bool,
-    codes: Container[str],
+    codes: Collection[str],
 ) -> Columns | None:
     """Return the crosstab of a sheet with nested headings, one row per cell; None if it has none."""
     texts = [_to_texts(row) for row in grid]
     try:
-        headings = find_headings(texts, merged)
+        headings = find_headings(texts, merged, codes)
     except FormatError as error:
         raise error.with_place(place) from None
     if headings is None:
