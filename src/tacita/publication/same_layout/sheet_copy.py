@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from copy import copy
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -128,13 +129,22 @@ def copy_sheet_looks(source: Worksheet, target: Worksheet, styles: StyleCopier) 
         target.print_title_cols = source.print_title_cols
 
 
-def copy_merged_cells(source: Worksheet, target: Worksheet, styles: StyleCopier) -> None:
-    """Merge the cells of a sheet of the new workbook that are merged in another."""
+def copy_merged_cells(
+    source: Worksheet, target: Worksheet, styles: StyleCopier, values: Container[tuple[int, int]] = ()
+) -> None:
+    """Merge the cells of a sheet of the new workbook that are merged in another.
+
+    Those that begin in one of ``values``, the fields of the table, have its style throughout.
+    """
     for place in source.merged_cells.ranges:
         target.merge_cells(place.coord)
     for place in source.merged_cells.ranges:
+        first = (place.min_row, place.min_col)
         for row, column in place.cells:
-            styles.copy(source._cells[row, column], target._cells[row, column])
+            if first in values:
+                target._cells[row, column]._style = copy(target._cells[first]._style)
+            else:
+                styles.copy(source._cells[row, column], target._cells[row, column])
 
 
 def copy_page_texts(source: Worksheet, target: Worksheet, remarks: Remarks) -> None:

@@ -27,6 +27,7 @@ from tacita.formats.presentation import Presentation, list_meanings
 from tacita.formats.published_cells import format_cells
 from tacita.formats.workbook import format_field
 from tacita.publication.same_layout.charts import read_charts
+from tacita.publication.same_layout.colours import find_usual_look, follows_lines
 from tacita.publication.same_layout.copied_chart import add_chart, find_chart_rows
 from tacita.publication.same_layout.input_sheet import InputSheet, LocatedCells, locate_cells, name_sheet
 from tacita.publication.same_layout.left_out import list_left_out
@@ -117,7 +118,7 @@ def write_same_layout(
         else:
             copied.copy_texts(loaded[part.name], target)
             kept.append(part.name)
-        copy_merged_cells(loaded[part.name], target, styles)
+        copy_merged_cells(loaded[part.name], target, styles, located.cells if part == main else ())
         copy_page_texts(loaded[part.name], target, remarks)
     charts, drawings = read_charts(package, main.part, kept, remarks)
     table = book[main.name]
@@ -168,19 +169,45 @@ class _SheetCopier:
         self._release = release
         self._formulas = reduced.formulas
         self._codes = {code for d in release.structure.dimensions for code in d.codes}
+        self._hidden = {place for place, cell in located.cells.items() if not release.shown[cell]}
         rows = [row for row, _ in located.cells]
         self._body = range(min(rows), max(rows) + 1)
 
     def copy_table(self, source: Worksheet, target: Worksheet) -> None:
         """Copy the sheet of the table: what the release says of its cells, texts, codes, and styles."""
-        formulas = self._formulas[source.title]
+        formulas, plain = self._formulas[source.title], self._find_plain_looks(source)
         for place, cell in sorted(source._cells.items()):
             own = target.cell(*place)
             self._styles.copy(cell, own)
             if place in self._located.cells:
+                if place in self._hidden:
+                    for name, look in plain.items():
+                        setattr(own, name, copy(look))
                 self._write_cell(own, self._located.cells[place])
             elif cell.value is not None:
                 self._copy_value(source, cell, own, place, formulas)
+
+    def _find_plain_looks(self, source: Worksheet) -> dict[str, Any]:
+        """Return the fill and the font that hidden cells get, where theirs may tell values."""
+        from openpyxl.styles import PatternFill
+
+        changed: dict[str, Any] = {}
+        for name in ("fill", "font"):
+            looks = {
+                place: getattr(source._cells[place]._style, f"{name}Id") for place in self._located.cells
+            }
+            if not self._hidden or follows_lines(looks):
+                continue
+            usual = find_usual_look(looks, self._hidden)
+            model = next(source._cells[place] for place, look in looks.items() if look == usual)
+            changed[name] = PatternFill() if name == "fill" else model.font
+        if changed:
+            words = " and ".join({"fill": "colours", "font": "fonts"}[name] for name in changed)
+            self._remarks.others.append(
+                f"hidden cells have none of their own {words}, since those of the table differ from cell to "
+                "cell and may tell values"
+            )
+        return changed
 
     def copy_texts(self, source: Worksheet, target: Worksheet) -> None:
         """Copy a sheet that holds nothing but texts."""
