@@ -25,6 +25,8 @@ _SCALES = {
 }
 _SCALE = re.compile(r"[ -]?([^\W\d_]+)")
 _POWERS = {word: power for power, words in _SCALES.items() for word in words.split()}
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+"""How workbooks write characters that XML has no room for; spreadsheet programs show the characters."""
 _LITERALS = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')
 _WORDS = re.compile(r'"([^"]*)"|\\(.)')
 
@@ -70,7 +72,7 @@ def simplify(text: str) -> tuple[str, str]:
     digits may mark a footnote, or belong to the number before them.
     """
     apart, together = [], []
-    for sign in text:
+    for sign in _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text):
         kind = unicodedata.category(sign)
         if kind in ("Cf", "Mn", "Me") or (kind == "Cc" and not sign.isspace()):
             continue

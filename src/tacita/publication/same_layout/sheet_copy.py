@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from tacita.formats.extent import parse_column
 from tacita.publication.same_layout.number_readings import list_format_words
 from tacita.publication.same_layout.remarks import Remarks
 from tacita.publication.same_layout.telling_texts import Telling
@@ -24,6 +25,13 @@ TELLING = "left out, since it tells the value of a hidden cell"
 FONT_SIZES = range(1, 100)
 PAGE_CODES = re.compile(r'&"[^"]*"|&K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|&\d+ ?|&[A-Za-z]')
 """How the texts of page headers look, and what is inserted into them: fonts, colours, sizes, page numbers."""
+FORMAT = (
+    "baseColWidth", "defaultColWidth", "defaultRowHeight", "customHeight", "zeroHeight", "thickTop",
+    "thickBottom", "outlineLevelRow", "outlineLevelCol",
+)  # fmt: skip
+MARGINS = ("left", "right", "top", "bottom", "header", "footer")
+MARGIN = 50
+"""Rows and columns beyond the last filled field whose looks are kept."""
 HEADERS = ("oddHeader", "oddFooter", "evenHeader", "evenFooter", "firstHeader", "firstFooter")
 
 
@@ -40,14 +48,39 @@ class StyleCopier:
             return
         key = tuple(source._style)
         if key not in self._known:
-            for name in ("font", "fill", "border", "alignment", "protection"):
+            for name in ("fill", "border", "alignment", "protection"):
                 setattr(target, name, copy(getattr(source, name)))
-            if self._remarks.tells(source.font.name or "", "the name of a font"):
-                target.font = type(copy(source.font))()
-                self._remarks.others.append(f"{TELLING}: the name of a font")
+            target.font = self._check_font(copy(source.font))
             target.number_format = self._check_format(source.number_format)
             self._known[key] = target._style
         target._style = copy(self._known[key])
+
+    def _check_font(self, font: Any) -> Any:
+        """Return the font of a cell, or the usual one if its name or size tells a hidden value."""
+        if not self._remarks.tells(font.name or "", "the name of a font") and self.may_keep(font.sz):
+            return font
+        self._remarks.others.append(f"{TELLING}: a font")
+        return type(font)()
+
+    def may_keep(self, number: Any) -> bool:
+        """Return whether a size or a number of the page set-up is not the value of a hidden cell."""
+        return number is None or self._remarks.hidden.judge(str(number)) < Telling.VALUE
+
+    def drop_telling_fonts(self, text: Any) -> Any:
+        """Return the text of a cell; where its runs have fonts that tell hidden values, without these."""
+        from openpyxl.cell.rich_text import CellRichText, TextBlock
+
+        if not isinstance(text, CellRichText):
+            return text
+        return CellRichText(
+            *(
+                run.text
+                if isinstance(run, TextBlock)
+                and not (self.may_keep(run.font.rFont) and self.may_keep(run.font.sz))
+                else run
+                for run in text
+            )
+        )
 
     def _check_format(self, text: str) -> str:
         """Return the number format of a cell, or the general one if its words tell a hidden value."""
@@ -101,32 +134,57 @@ def build_theme(given: bytes | None) -> bytes | None:
 
 
 def copy_sheet_looks(source: Worksheet, target: Worksheet, styles: StyleCopier) -> None:
-    """Give a sheet of the new workbook the sizes, merged cells, view and page set-up of another."""
+    """Give a sheet of the new workbook the sizes, view and page set-up of another."""
+    rows, columns = find_extent(source)
     for key, column in source.column_dimensions.items():
+        if column.min is not None and column.min > columns:
+            continue
         own = target.column_dimensions[key]
-        for name in ("width", "hidden", "bestFit", "outlineLevel", "collapsed", "min", "max"):
+        for name in ("hidden", "bestFit", "outlineLevel", "collapsed", "min", "max"):
             setattr(own, name, getattr(column, name))
+        _copy_numbers(column, own, ("width",), styles)
         styles.copy(column, own)
     for number, row in source.row_dimensions.items():
+        if number > rows:
+            continue
         line = target.row_dimensions[number]
-        for name in ("ht", "hidden", "outlineLevel", "collapsed", "thickBot", "thickTop"):
+        for name in ("hidden", "outlineLevel", "collapsed", "thickBot", "thickTop"):
             setattr(line, name, getattr(row, name))
+        _copy_numbers(row, line, ("ht",), styles)
         styles.copy(row, line)
-    target.sheet_format = copy(source.sheet_format)
+    _copy_numbers(source.sheet_format, target.sheet_format, FORMAT, styles)
     target.sheet_properties.tabColor = copy(source.sheet_properties.tabColor)
     target.sheet_properties.pageSetUpPr = copy(source.sheet_properties.pageSetUpPr)
     target.sheet_properties.outlinePr = copy(source.sheet_properties.outlinePr)
-    for name in VIEW:
-        setattr(target.sheet_view, name, getattr(source.sheet_view, name))
-    target.freeze_panes = source.freeze_panes
-    for name in PAGE:
-        setattr(target.page_setup, name, getattr(source.page_setup, name))
-    target.page_margins = copy(source.page_margins)
+    _copy_numbers(source.sheet_view, target.sheet_view, VIEW, styles)
+    _copy_numbers(source.page_setup, target.page_setup, PAGE, styles)
+    _copy_numbers(source.page_margins, target.page_margins, MARGINS, styles)
     target.print_options = copy(source.print_options)
-    if source.print_title_rows:
-        target.print_title_rows = source.print_title_rows
-    if source.print_title_cols:
-        target.print_title_cols = source.print_title_cols
+    for name in ("freeze_panes", "print_title_rows", "print_title_cols"):
+        given = getattr(source, name)
+        # What lies beyond everything in the sheet is no layout, and its place may tell a value.
+        if given and _lies_within(given, rows, columns):
+            setattr(target, name, given)
+
+
+def find_extent(sheet: Worksheet) -> tuple[int, int]:
+    """Return the last row and column of a sheet that belong to its layout: those filled, and some more."""
+    filled = [place for place, cell in sheet._cells.items() if cell.value is not None] or [(1, 1)]
+    return max(row for row, _ in filled) + MARGIN, max(column for _, column in filled) + MARGIN
+
+
+def _lies_within(area: str, rows: int, columns: int) -> bool:
+    return all(int(row) <= rows for row in re.findall(r"\d+", area)) and all(
+        parse_column(name) <= columns for name in re.findall("[A-Z]+", area)
+    )
+
+
+def _copy_numbers(source: Any, target: Any, names: Sequence[str], styles: StyleCopier) -> None:
+    """Copy attributes of a sheet's layout, but for numbers that are the value of a hidden cell."""
+    for name in names:
+        given = getattr(source, name)
+        if isinstance(given, bool | str) or styles.may_keep(given):
+            setattr(target, name, given)
 
 
 def copy_merged_cells(
@@ -136,9 +194,11 @@ def copy_merged_cells(
 
     Those that begin in one of ``values``, the fields of the table, have its style throughout.
     """
-    for place in source.merged_cells.ranges:
+    rows, columns = find_extent(source)
+    ranges = [each for each in source.merged_cells.ranges if _lies_within(each.coord, rows, columns)]
+    for place in ranges:
         target.merge_cells(place.coord)
-    for place in source.merged_cells.ranges:
+    for place in ranges:
         first = (place.min_row, place.min_col)
         for row, column in place.cells:
             if first in values:

@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING, Any
 from tacita.core.errors import FormatError, ReleaseError
 from tacita.core.release import Release
 from tacita.core.tables.table import Table
+from tacita.core.words import pluralize
 from tacita.formats.escape import escape
+from tacita.formats.extent import parse_column
 from tacita.formats.presentation import Presentation, list_meanings
 from tacita.formats.published_cells import format_cells
 from tacita.formats.workbook import format_field
@@ -39,6 +41,7 @@ from tacita.publication.same_layout.sheet_copy import (
     copy_merged_cells,
     copy_page_texts,
     copy_sheet_looks,
+    find_extent,
 )
 from tacita.storage.atomic import replace_file
 
@@ -167,7 +170,7 @@ class _SheetCopier:
         self._located, self._styles, self._remarks = located, styles, remarks
         self._texts = format_cells(release, presentation.mark, presentation.mark)
         self._release = release
-        self._formulas = reduced.formulas
+        self._formulas, self._dropped = reduced.formulas, reduced.dropped
         self._codes = {code for d in release.structure.dimensions for code in d.codes}
         self._hidden = {place for place, cell in located.cells.items() if not release.shown[cell]}
         rows = [row for row, _ in located.cells]
@@ -176,7 +179,7 @@ class _SheetCopier:
     def copy_table(self, source: Worksheet, target: Worksheet) -> None:
         """Copy the sheet of the table: what the release says of its cells, texts, codes, and styles."""
         formulas, plain = self._formulas[source.title], self._find_plain_looks(source)
-        for place, cell in sorted(source._cells.items()):
+        for place, cell in _list_cells(source):
             own = target.cell(*place)
             self._styles.copy(cell, own)
             if place in self._located.cells:
@@ -186,6 +189,19 @@ class _SheetCopier:
                 self._write_cell(own, self._located.cells[place])
             elif cell.value is not None:
                 self._copy_value(source, cell, own, place, formulas)
+        self._show_filtered_rows(source, target)
+
+    def _show_filtered_rows(self, source: Worksheet, target: Worksheet) -> None:
+        """Show the rows of the table that a filter hid: that it did tells of their values."""
+        rows = [
+            row for row in self._body if row in target.row_dimensions and target.row_dimensions[row].hidden
+        ]
+        if rows and "autoFilter" in self._dropped[source.title]:
+            for row in rows:
+                target.row_dimensions[row].hidden = False
+            self._remarks.others.append(
+                f"shown again: {pluralize(len(rows), 'row')} of the table that a filter may hide by value"
+            )
 
     def _find_plain_looks(self, source: Worksheet) -> dict[str, Any]:
         """Return the fill and the font that hidden cells get, where theirs may tell values."""
@@ -211,7 +227,7 @@ class _SheetCopier:
 
     def copy_texts(self, source: Worksheet, target: Worksheet) -> None:
         """Copy a sheet that holds nothing but texts."""
-        for place, cell in sorted(source._cells.items()):
+        for place, cell in _list_cells(source):
             own = target.cell(*place)
             self._styles.copy(cell, own)
             if cell.value is not None:
@@ -271,7 +287,15 @@ class _SheetCopier:
 
     def _write_text(self, own: Any, value: Any, name: str, *, heading: bool = False) -> None:
         self._remarks.refuse_telling(str(value), name, self._located.sheet, code=heading)
-        _set_text(own, value)
+        _set_text(own, self._styles.drop_telling_fonts(value))
+
+
+def _list_cells(sheet: Worksheet) -> list[tuple[tuple[int, int], Any]]:
+    """Return the cells of a sheet that belong to its layout, in their order."""
+    rows, columns = find_extent(sheet)
+    return sorted(
+        (place, cell) for place, cell in sheet._cells.items() if place[0] <= rows and place[1] <= columns
+    )
 
 
 def _set_text(own: Any, value: Any) -> None:
@@ -355,8 +379,10 @@ def _write_legend(source: Worksheet, target: Worksheet, located: LocatedCells, l
             own.font, own.alignment = copy(model.font), copy(model.alignment)
     areas = str(source.print_area or "")
     if found := re.fullmatch(r"(?:.*!)?\$?([A-Z]+)\$?(\d+):\$?([A-Z]+)\$?(\d+)", areas):
-        end = max(int(found[4]), row + len(lines) - 1)
-        target.print_area = f"{found[1]}{found[2]}:{found[3]}{end}"
+        end = row + len(lines) - 1
+        rows, columns = find_extent(source)
+        if int(found[4]) <= rows and parse_column(found[3]) <= columns:
+            target.print_area = f"{found[1]}{found[2]}:{found[3]}{max(int(found[4]), end)}"
 
 
 def _check_written(
