@@ -248,12 +248,19 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
                 place=f"'{holding_count}'",
             )
         additive["holding_count"] = _read_counts(source, holding_count)
-    sums: tuple[str, ...] = ()
     if totals != "compute":
         flat = [dimension for dimension, spec in specs.items() if spec is None]
         refuse_disguised_totals(dimensions, shown, units, missing, flat)
-        flat = [dimension for dimension, spec in specs.items() if spec is None or isinstance(spec, str)]
-        sums = refuse_undeclared_sums(dimensions, shown, units, missing, flat, read.undeclared_sums)
+    undeclared = refuse_undeclared_sums(
+        dimensions,
+        shown,
+        units,
+        missing,
+        [dimension for dimension, spec in specs.items() if spec is None or isinstance(spec, str | Found)],
+        read.undeclared_sums,
+        decimals=places,
+        parts=totals == "compute",
+    )
     table = build_table(
         dimensions,
         shown,
@@ -267,7 +274,7 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
         integer=integer,
         value_name=value if value is not None else str(count),
     )
-    warnings = (*_list_warnings(source, dimensions), *sums, *table.warnings)
+    warnings = (*_list_warnings(source, dimensions), *undeclared, *table.warnings)
     issue_warnings(warnings)
     rows = table.structure.locate(to_representatives(dimensions, shown))
     contributions, shadow = _read_contributions(source, largest, read.shadow, table, rows, compute)

@@ -65,7 +65,13 @@ def table_from_array(
     # Hierarchy.flat puts the total first; arrays put it last.
     shown = np.where(positions == np.array(inner), 0, positions + 1).astype(np.int32)
     warnings = refuse_undeclared_sums(
-        dimensions, shown, units.ravel(), missing.ravel(), names, read.undeclared_sums
+        dimensions,
+        shown,
+        units.ravel(),
+        missing.ravel(),
+        names,
+        read.undeclared_sums,
+        decimals=decimals,
     )
     issue_warnings(warnings)
     return build_table(

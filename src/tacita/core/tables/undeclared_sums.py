@@ -9,7 +9,8 @@ A dimension whose given total is the sum of all its codes has none: its codes ar
 to be chance are left alone. Evidence of :data:`CERTAIN` bits or more, all sums of a dimension together, is
 taken for sure (one table in a thousand by chance); from :data:`LIKELY` on it gets a warning.
 
-A code that is the sum of all others, without being the total, is refused in the same way.
+A code that is the sum of all others, without being the total, is refused in the same way. So are codes that
+follow from others by another formula, such as a mean (see :mod:`tacita.core.tables.undeclared_formulas`).
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from tacita.core.errors import InputError, UndeclaredSumsError
-from tacita.core.exact import Cells, Mask, Units
+from tacita.core.exact import Mask, Units
 from tacita.core.hierarchy import Hierarchy
+from tacita.core.tables.code_matrix import CodeMatrix, lay_out
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.read_options import UndeclaredSums
-from tacita.core.tables.structure import make_keys
 from tacita.core.tables.sum_search import Sum, search_other_sums, search_sums
 from tacita.core.tables.table import Table
+from tacita.core.tables.undeclared_formulas import REMEDY as FORMULAS_REMEDY
+from tacita.core.tables.undeclared_formulas import FoundFormulas, describe_formulas, find_formulas
 from tacita.core.words import pluralize
 
 CERTAIN, LIKELY = 10.0, 4.0
@@ -38,7 +41,6 @@ REMEDY = (
     "sums are to be ignored"
 )
 MOST_SHOWN = 6
-MOST_CODES = 20_000
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,14 @@ class FoundSums:
     def certain(self) -> bool:
         return self.evidence >= CERTAIN
 
+    @property
+    def equations(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Each code of the dimension that is a sum, in any classification, with its parts."""
+        return [*self.sums.items(), *self.others.items()]
+
     def __str__(self) -> str:
         """Return the sums as text: ``North = N1 + N2, South = S1 + S2``."""
-        every = [*self.sums.items(), *self.others.items()]
+        every = self.equations
         shown = [f"{code} = {_join_parts(parts)}" for code, parts in every[:MOST_SHOWN]]
         more = [f"and {pluralize(len(every) - MOST_SHOWN, 'more sum')}"] if len(every) > MOST_SHOWN else []
         return ", ".join([*shown, *more])
@@ -153,35 +160,21 @@ def search_dimension(
     shown, units, missing
         Codes, value and whether it is missing, of each cell that is listed.
     """
-    dimension = dimensions[k]
-    total = dimension.index(dimension.total)
-    used = np.unique(shown[:, k])
-    rows = used[used != total]
-    if not dimension.is_flat or not 3 <= rows.size <= MOST_CODES:
+    matrix = lay_out(dimensions, k, shown, units, missing)
+    return None if matrix is None else _search_matrix(matrix)
+
+
+def _search_matrix(matrix: CodeMatrix) -> FoundSums | None:
+    """Return the undeclared sums among the codes of one dimension of a table, or None if none are likely."""
+    dimension, rows = matrix.dimension, matrix.rows
+    if not dimension.is_flat or rows.size < 3:
         return None
-    others = [d for d in range(len(dimensions)) if d != k]
-    keys = make_keys([dimensions[d] for d in others], shown[:, others])
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    column = group.ravel().astype(np.int64)
-    complete = np.ones(first.size, dtype=bool)
-    complete[column[missing]] = False
-    listed = complete[column]
-    shape = (len(dimension.codes), first.size)
-    at = (units[listed], (shown[listed, k], column[listed]))
-    values = sp.csr_matrix(at, shape=shape, dtype=np.int64)
-    values.eliminate_zeros()
-    if total in used and _is_sum_of_all(values, total, shown[:, k], column):
-        return None
-    inner = complete & np.logical_and.reduce(
-        [~_is_total(dimensions[d])[shown[first, d]] for d in others] or [np.ones(first.size, dtype=bool)]
-    )
     codes = [dimension.codes[row] for row in rows.tolist()]
 
     def related(above: int, part: int) -> bool:
         return bool(codes[part].startswith(codes[above]))
 
-    independent = inner if inner.any() else complete
-    own = values[rows]
+    own, independent = matrix.values[rows], matrix.independent
     sums = search_sums(own, independent, related)
     if not sums:
         return None
@@ -197,11 +190,11 @@ def search_dimension(
         dimension.name,
         tuple(codes),
         dimension.total,
-        bool(total in used),
+        matrix.total_is_given,
         named(sums),
         named(seconds),
         evidence,
-        int(complete.sum()),
+        int(matrix.complete.sum()),
     )
 
 
@@ -222,8 +215,11 @@ def refuse_undeclared_sums(
     missing: Mask,
     searched: Sequence[str],
     how: UndeclaredSums,
+    *,
+    decimals: int,
+    parts: bool = False,
 ) -> tuple[str, ...]:
-    """Refuse sums among codes of a table that no classification declares, or return warnings of them.
+    """Refuse codes of a table that are undeclared sums or follow from others, or return warnings of them.
 
     Parameters
     ----------
@@ -232,24 +228,44 @@ def refuse_undeclared_sums(
     how
         ``"refuse"`` refuses what is certain and warns of what is likely, ``"warn"`` warns of both,
         ``"ignore"`` does neither.
+    parts
+        Whether all codes are declared to be parts: then only other formulas than sums are searched for.
     """
     if how == "ignore":
         return ()
-    every = [
-        found
-        for k, dimension in enumerate(dimensions)
-        if dimension.name in searched
-        and (found := search_dimension(dimensions, k, shown, units, missing)) is not None
-    ]
-    certain = [found for found in every if found.certain]
-    if certain and how == "refuse":
+    sums: list[FoundSums] = []
+    formulas: list[FoundFormulas] = []
+    for k, dimension in enumerate(dimensions):
+        matrix = lay_out(dimensions, k, shown, units, missing) if dimension.name in searched else None
+        if matrix is None:
+            continue
+        found = None if parts else _search_matrix(matrix)
+        known = [] if found is None else [frozenset([code, *below]) for code, below in found.equations]
+        following = find_formulas(matrix, 10**decimals, known, LIKELY)
+        sums += [found] if found is not None else []
+        formulas += [following] if following is not None else []
+    certain = [found for found in sums if found.certain]
+    following_surely = [found for found in formulas if found.evidence >= CERTAIN]
+    if how == "refuse" and (certain or following_surely):
+        texts = [
+            *map(describe_sums, certain),
+            *(describe_formulas(found, True) for found in following_surely),
+        ]
+        remedies = [*([REMEDY] if certain else []), *([FORMULAS_REMEDY] if following_surely else [])]
         raise UndeclaredSumsError(
-            "; ".join(map(describe_sums, certain)),
+            "; ".join(texts),
             tuple(found.dimension for found in certain),
-            remedy=REMEDY,
-            options=[*(f"hierarchy={found.dimension}=found" for found in certain), "undeclared_sums=ignore"],
+            remedy="; ".join(remedies),
+            options=[
+                *(f"hierarchy={found.dimension}=found" for found in certain),
+                *(["recode"] if following_surely else []),
+                "undeclared_sums=ignore",
+            ],
         )
-    return tuple(f"{describe_sums(found)}: {REMEDY}" for found in every)
+    return (
+        *(f"{describe_sums(found)}: {REMEDY}" for found in sums),
+        *(f"{describe_formulas(each, each.evidence >= CERTAIN)}: {FORMULAS_REMEDY}" for each in formulas),
+    )
 
 
 def refuse_disguised_totals(
@@ -331,21 +347,6 @@ def _search_second_classification(
     if not alone or len(leaves) < 2:
         return []
     return search_other_sums(own, independent, related, alone, leaves)
-
-
-def _is_sum_of_all(values: sp.csr_matrix, total: int, code: Codes, column: Cells) -> bool:
-    """Return whether a dimension's total is the sum of all its other codes wherever it is given."""
-    given = np.unique(column[code == total])
-    sums = np.asarray(values.sum(axis=0)).ravel()[given]
-    return bool((sums == 2 * values[[total]].toarray().ravel()[given]).all())
-
-
-def _is_total(dimension: Dimension) -> Mask:
-    """Return a mask of the codes of a dimension that are totals of others in some classification."""
-    above = np.zeros(len(dimension.codes), dtype=bool)
-    for parent in dimension.parents:
-        above[parent[parent >= 0]] = True
-    return above
 
 
 def _join_parts(parts: Sequence[str]) -> str:
