@@ -12,7 +12,7 @@ import typer
 from tacita.cli.console import print_notes, print_warnings
 from tacita.cli.release_options import find_release_file, print_release_notes, refuse_missing, split_options
 from tacita.core.errors import InputError
-from tacita.core.tables.read_options import ReadOptions, UndeclaredSums
+from tacita.core.tables.read_options import Order, ReadOptions, UndeclaredSums
 
 if TYPE_CHECKING:
     from tacita.core.tables.table import Table
@@ -83,6 +83,7 @@ class CaseFlags:
     structure: Annotated[Path | None, make_flag("structure", metavar="FILE")] = None
     repair: Annotated[bool, make_flag("repair", "--repair")] = False
     undeclared_sums: Annotated[UndeclaredSums, make_flag("undeclared_sums")] = "refuse"
+    order: Annotated[Order, make_flag("order")] = "safe"
     levels: Annotated[
         list[str],
         make_flag(
@@ -190,6 +191,7 @@ class CaseFlags:
             "counts",
             "repair",
             "undeclared_sums",
+            "order",
             "sheet",
             "shadow",
             "metadata",

@@ -51,6 +51,7 @@ from tacita.publication.destination import (
 from tacita.publication.folders import note_releases_outside, refuse_mixed, remove_earlier_drafts
 from tacita.publication.release_write import build_labels, check_reason, write_release
 from tacita.publication.same_layout.input_sheet import InputSheet
+from tacita.publication.same_layout.sheet_order import refuse_telling_order
 from tacita.publication.same_layout.write_workbook import write_same_layout
 from tacita.storage.atomic import write_text
 from tacita.storage.file_set import open_file_set
@@ -135,10 +136,12 @@ def write_results(
         public, internal = files.make_folder(place.public), files.make_folder(place.internal)
         for each, name in chosen.items():
             if each == "xlsx" and like is not None and place.file is not None:
+                source = like if isinstance(like, InputSheet) else InputSheet(Path(like))
+                refuse_telling_order(source, audit.release, audit.problem.table)
                 layout = write_same_layout(
                     audit.release,
                     public / name,
-                    like if isinstance(like, InputSheet) else InputSheet(Path(like)),
+                    source,
                     build_labels(audit.release, unaudited),
                     Presentation(mark, title),
                     truth=audit.problem.table,

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any, Unpack, overload
 
 from tacita.core.errors import InputError
-from tacita.core.tables.read_options import ReadOptions, Totals, UndeclaredSums
+from tacita.core.tables.read_options import Order, ReadOptions, Totals, UndeclaredSums
 from tacita.core.tables.table import Table
 from tacita.formats.case_file import read_case_file
 from tacita.formats.petrenko import LowerLevels
@@ -42,6 +42,7 @@ class CaseKeywords(FileSpecification, total=False):
     counts: bool | None
     repair: bool
     undeclared_sums: UndeclaredSums
+    order: Order
     name: str | None
     decimal: str | None
     delimiter: str | None

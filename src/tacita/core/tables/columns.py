@@ -6,7 +6,7 @@ and every error names the row (by ``place``), the column and the remedy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -27,6 +27,7 @@ from tacita.core.errors import (
 from tacita.core.exact import LARGEST, Mask, Units
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.build import build_table, to_representatives
+from tacita.core.tables.code_order import find_order, list_by_code, sort_codes
 from tacita.core.tables.contributions import Contributions, Shadow
 from tacita.core.tables.dimension import TOTAL_CODES, Codes, Dimension, find_blanks_in_codes, recognise_total
 from tacita.core.tables.read_options import ReadOptions, Totals
@@ -228,6 +229,11 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
     number, missing = source.numbers(value if value is not None else str(count))
     places = exact.find_decimals(number[~missing]) if decimals is None else decimals
     units = exact.to_units(number, places)
+    order = find_order(dimensions, shown, units, missing, _list_flat(specs))
+    anew = order.tells and read.order == "safe"
+    if anew:
+        by_code = _list_flat(specs) if order.rows else order.sorted_by
+        dimensions, shown = _read_dimensions(source, specs, totals, by_code)
     if wanted := [name for name, spec in specs.items() if isinstance(spec, Found)]:
         trees = classify(dimensions, shown, units, missing, wanted)
         dimensions, shown = _read_dimensions(source, {**specs, **trees.specs}, totals)
@@ -256,7 +262,7 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
         shown,
         units,
         missing,
-        [dimension for dimension, spec in specs.items() if spec is None or isinstance(spec, str | Found)],
+        _list_flat(specs),
         read.undeclared_sums,
         decimals=places,
         parts=totals == "compute",
@@ -274,7 +280,14 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
         integer=integer,
         value_name=value if value is not None else str(count),
     )
-    warnings = (*_list_warnings(source, dimensions), *undeclared, *table.warnings)
+    if anew:
+        table = list_by_code(table)
+    warnings = (
+        *_list_warnings(source, dimensions),
+        *undeclared,
+        *(() if anew else order.warnings),
+        *table.warnings,
+    )
     issue_warnings(warnings)
     rows = table.structure.locate(to_representatives(dimensions, shown))
     contributions, shadow = _read_contributions(source, largest, read.shadow, table, rows, compute)
@@ -285,9 +298,14 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
         contributions=contributions,
         shadow=shadow,
         structural=_read_flags(source, structural, rows, len(table)) if structural is not None else None,
-        notes=(*source.notes, *table.notes),
+        notes=(*source.notes, *(order.notes if anew else ()), *table.notes),
         warnings=warnings,
     )
+
+
+def _list_flat(specs: Mapping[str, Spec]) -> list[str]:
+    """Return the dimensions of a table whose codes come without a classification."""
+    return [name for name, spec in specs.items() if spec is None or isinstance(spec, str | Found)]
 
 
 def _list_warnings(source: Columns, dimensions: Sequence[Dimension]) -> tuple[str, ...]:
@@ -302,11 +320,13 @@ def _list_warnings(source: Columns, dimensions: Sequence[Dimension]) -> tuple[st
 
 
 def _read_dimensions(
-    source: Columns, specs: Mapping[str, Spec], totals: Totals
+    source: Columns, specs: Mapping[str, Spec], totals: Totals, by_code: Collection[str] = ()
 ) -> tuple[list[Dimension], Codes]:
+    """Return the dimensions of columns and the codes of each row; those of ``by_code`` in natural order."""
     dimensions, encoded = [], []
     for name, spec in specs.items():
-        rows, distinct = source.codes(name)
+        rows, listed = source.codes(name)
+        distinct = sort_codes(listed) if name in by_code else listed
         if isinstance(spec, str) and spec not in distinct and totals != "compute":
             raise InputError(
                 f"the total '{spec}' of '{name}'{did_you_mean(spec, distinct)} is none of its codes "
@@ -318,14 +338,14 @@ def _read_dimensions(
         unknown = [k for k, code in enumerate(distinct) if code not in known]
         if unknown:
             first = distinct[unknown[0]]
-            place = source.place(int(np.flatnonzero(rows == unknown[0])[0]))
+            place = source.place(int(np.flatnonzero(rows == listed.index(first))[0]))
             raise HierarchyError(
                 f"code {first!r}{did_you_mean(first, dimension.codes)} of column '{name}' is not in "
                 f"its classification{and_others(len(unknown), 'code')}",
                 place=place,
                 remedy="Add it to the hierarchy or correct the data.",
             )
-        encoded.append(np.array([known[code] for code in distinct], dtype=np.int32)[rows])
+        encoded.append(np.array([known[code] for code in listed], dtype=np.int32)[rows])
         dimensions.append(dimension)
     return dimensions, np.column_stack(encoded)
 

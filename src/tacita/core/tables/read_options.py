@@ -11,6 +11,7 @@ from tacita.core.words import pluralize
 
 Totals: TypeAlias = Literal["auto", "given", "compute"]
 UndeclaredSums: TypeAlias = Literal["refuse", "warn", "ignore"]
+Order: TypeAlias = Literal["safe", "input"]
 
 
 def _help(text: str) -> dict[str, str]:
@@ -71,7 +72,11 @@ class ReadOptions:
         Compute wrong totals anew; the table's notes say which.
     undeclared_sums
         ``"refuse"``, ``"warn"`` of or ``"ignore"`` codes whose numbers are sums of other codes' without a
-        classification that says so (see :mod:`tacita.core.tables.undeclared_sums`).
+        classification that says so (see :mod:`tacita.core.tables.undeclared_sums`), or follow from them
+        otherwise.
+    order
+        ``"safe"``: codes stand as in the input, unless they are sorted by values there, which tells of
+        hidden ones; then by code (see :mod:`tacita.core.tables.code_order`). ``"input"``: always as in it.
     name
         What the table is called where there are several; None: like its file.
     decimal
@@ -134,7 +139,11 @@ class ReadOptions:
     repair: bool = field(default=False, metadata=_help("Compute wrong totals anew, and say which."))
     undeclared_sums: UndeclaredSums = field(
         default="refuse",
-        metadata=_help("Codes whose numbers are sums of others', without a classification that says so."),
+        metadata=_help("Codes whose numbers are sums of others', or follow from them, undeclared."),
+    )
+    order: Order = field(
+        default="safe",
+        metadata=_help("Order of codes: safe (by code if the input is sorted by values), or input."),
     )
     name: str | None = field(default=None, metadata=_help("What the table is called."))
     decimal: str | None = field(default=None, metadata=_help("Decimal sign of numbers in text files."))

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from tacita.core.levels import Levels
     from tacita.core.tables.columns import Spec
-    from tacita.core.tables.read_options import Totals, UndeclaredSums
+    from tacita.core.tables.read_options import Order, Totals, UndeclaredSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,6 +280,7 @@ class Table(Framed):
         name: str = "table",
         decimal: str = ".",
         undeclared_sums: UndeclaredSums = "warn",
+        order: Order = "input",
     ) -> Table:
         """Return the table of a frame: long, with one row per cell, or wide, with one column per code.
 
@@ -300,7 +301,10 @@ class Table(Framed):
             The decimal sign of numbers that are given as text.
         undeclared_sums
             ``"warn"`` of, ``"refuse"`` or ``"ignore"`` codes whose numbers are sums of other codes' without a
-            classification that says so (see :mod:`tacita.core.tables.undeclared_sums`).
+            classification that says so (see :mod:`tacita.core.tables.undeclared_sums`), or follow from them.
+        order
+            ``"input"``: codes stand as in the frame, with a warning if they are sorted by values; ``"safe"``:
+            by code in this case.
         """
         from tacita.core.tables.columns import Columns, table_from_columns
         from tacita.core.tables.read_options import ReadOptions
@@ -322,5 +326,6 @@ class Table(Framed):
             columns=columns,
             name=name,
             undeclared_sums=undeclared_sums,
+            order=order,
         )
         return table_from_columns(Columns(data, decimal=decimal), read)

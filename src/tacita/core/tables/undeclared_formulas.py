@@ -34,7 +34,7 @@ MOST_COLUMNS = 500
 MOST_NUMBERS = 1_000_000
 MOST_SHOWN = 6
 REMEDY = (
-    "take such a code out of the file, or leave it out by a recoding to nothing; if the numbers match by "
+    "take such codes out of the input, and compute them from what is published; if the numbers match by "
     "chance, say that undeclared sums are to be ignored"
 )
 NAMES = {Kind.LEAST: "the least", Kind.GREATEST: "the greatest", Kind.MEDIAN: "the median"}
@@ -181,5 +181,5 @@ def describe_formulas(found: FoundFormulas, certain: bool) -> str:
     sure = "follow" if certain else "may follow"
     return (
         f"codes of '{found.dimension}' {sure} from others, up to rounding: {found}. Readers who see that "
-        "compute numbers that are hidden, and the table takes them for separate parts"
+        "compute hidden numbers from them, and the table takes them for separate parts"
     )

@@ -258,7 +258,6 @@ def refuse_undeclared_sums(
             remedy="; ".join(remedies),
             options=[
                 *(f"hierarchy={found.dimension}=found" for found in certain),
-                *(["recode"] if following_surely else []),
                 "undeclared_sums=ignore",
             ],
         )

@@ -49,6 +49,7 @@ OPTIONS = (
     "counts",
     "repair",
     "undeclared_sums",
+    "order",
     "name",
     "columns",
     "levels",
