@@ -7,7 +7,7 @@
     │   ├── RecordsError           the rows are records about respondents, not cells
     │   │   └── RepeatedCellError  a cell is given more than once, which may as well be an error
     │   ├── NotAdditiveError       totals differ from the sums of their parts
-    │   ├── UndeclaredSumsError    codes are sums of others, and no classification says so
+    │   ├── UndeclaredSumsError    codes are sums of others, undeclared, or follow from them otherwise
     │   ├── RuleError              a rule cannot be applied to this table
     │   ├── LevelsError            a protection level that no release could ever meet
     │   ├── BoundsError            the bounds that everyone knows are not true of a cell
@@ -125,7 +125,10 @@ class NotAdditiveError(InputError):
 
 
 class UndeclaredSumsError(InputError):
-    """Codes of ``dimensions`` are sums of others, and no classification says so."""
+    """Codes are sums of others, and no classification says so, or follow from them by another formula.
+
+    ``dimensions`` are those for which a classification was found in the sums.
+    """
 
     def __init__(self, fault: str, dimensions: tuple[str, ...] = (), **about: Any) -> None:
         super().__init__(fault, **about)

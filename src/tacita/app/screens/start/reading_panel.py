@@ -50,6 +50,9 @@ class ReadingPanel:
             self._ignore_sums = ui.checkbox("Ignore undeclared sums").props(
                 "dense data-testid=reading-ignore-sums"
             )
+            self._keep_order = ui.checkbox("Keep the order of the input").props(
+                "dense data-testid=reading-keep-order"
+            )
 
     def ask_for_decimal(self) -> None:
         """Unfold the page's questions on how to read a file, and lead to that of the decimal sign."""
@@ -106,6 +109,7 @@ class ReadingPanel:
             count=_read_text(self._count),
             total=_read_text(self._total),
             undeclared_sums="ignore" if self._ignore_sums.value else "refuse",
+            order="input" if self._keep_order.value else "safe",
         )
 
 
