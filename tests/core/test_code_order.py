@@ -81,6 +81,16 @@ def test_rows_sorted_by_value_are_listed_by_code(tmp_path: Path) -> None:
     assert any("rows are sorted by their values" in note for note in table.notes)
 
 
+def test_totals_after_their_parts_are_no_order_by_value(tmp_path: Path) -> None:
+    path = tmp_path / "case.csv"
+    rows = ["North,A,20", "North,B,50", "North,Total,70", "East,A,8", "East,B,19", "East,Total,27"]
+    path.write_text("\n".join(["region,kind,value", *rows, "Total,A,28", "Total,B,69", "Total,Total,97"]))
+    table = read_case(path)
+    assert codes_of(table) == ["North", "East"]
+    assert isinstance(table, tc.Table)
+    assert table.notes == ()
+
+
 def test_a_last_code_may_stand_apart(tmp_path: Path) -> None:
     path = tmp_path / "case.csv"
     path.write_text(CASE.replace("Energy,2,40", "Energy,20,40\nPaper,19,41\nOther,300,77"))

@@ -162,7 +162,13 @@ def find_telling_columns(
 
 
 def is_listing_telling(dimensions: Sequence[Dimension], shown: Codes, units: Units, missing: Mask) -> bool:
-    """Return whether rows of cells stand in the order of their values, as a whole or code by code."""
+    """Return whether rows of cells stand in the order of their values, as a whole or code by code.
+
+    Totals do not count: everyone knows that they exceed their parts.
+    """
+    totals = np.array([dimension.index(dimension.total) for dimension in dimensions], dtype=np.int32)
+    inner = (shown != totals).all(axis=1)
+    shown, units, missing = shown[inner], units[inner], missing[inner]
     keys = make_keys(dimensions, shown)
     if missing.any() or (keys[1:] >= keys[:-1]).all():
         return False
