@@ -1,12 +1,14 @@
 """Mutate files of every format and read them: each must give a result or an error in words, and soon.
 
     python tests/faults/mutants.py --count 10000 --seed 1
+    python tests/faults/mutants.py --count 6000 --seed 1 --formats argus batch hierarchy:hrc
     python tests/faults/mutants.py --seed 1 --only 1234 --keep FOLDER
 
 A worker reads one mutant after the other, by the command line and by the readers of Python and of the app. It
 may spend 30 s of processor time on each, and must leave the folder as it was. Whatever is no error in words,
 takes longer, ends the worker or leaves a file behind is printed with the number of the mutant, which gives it
-again. Prints counts by format as JSON; the exit code is 1 if anything was found.
+again with the same seed and formats. Prints counts by format as JSON; the exit code is 1 if anything was
+found.
 """
 
 from __future__ import annotations
@@ -378,9 +380,19 @@ def worker(numbers: list[int], seed: int, templates: Path, work: Path, out: int)
 FORMATS: list[Format] = []
 
 
-def run(numbers: list[int], seed: int) -> tuple[dict[str, Counter[str]], list[str], float]:
+def choose(formats: list[Format], prefixes: tuple[str, ...]) -> list[Format]:
+    """Return the formats whose names begin with one of these; refuse prefixes that none has."""
+    if unknown := [each for each in prefixes if not any(format.name.startswith(each) for format in formats)]:
+        names = ", ".join(format.name for format in formats)
+        raise SystemExit(f"no format begins with '{unknown[0]}'; there are {names}")
+    return [format for format in formats if format.name.startswith(prefixes)]
+
+
+def run(
+    numbers: list[int], seed: int, prefixes: tuple[str, ...] = ("",)
+) -> tuple[dict[str, Counter[str]], list[str], float]:
     """Read mutants in workers, a new one where one ends; return counts by format, faults and the longest time
-    of one.
+    of one. Only formats whose names begin with one of the ``prefixes`` are mutated.
     """
     counts: dict[str, Counter[str]] = {}
     faults: list[str] = []
@@ -389,7 +401,7 @@ def run(numbers: list[int], seed: int) -> tuple[dict[str, Counter[str]], list[st
         templates, work = Path(name, "templates"), Path(name, "work")
         templates.mkdir()
         work.mkdir()
-        FORMATS[:] = seeds(templates)
+        FORMATS[:] = choose(seeds(templates), prefixes)
         left = list(numbers)
         while left:
             reading, writing = os.pipe()
@@ -432,18 +444,19 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, nargs="+")
+    parser.add_argument("--formats", nargs="+", default=[""], help="how the names of formats to mutate begin")
     parser.add_argument("--keep", type=Path, help="only make the mutants, in this folder")
     given = parser.parse_args()
-    numbers = given.only or list(range(given.count))
+    numbers, prefixes = given.only or list(range(given.count)), tuple(given.formats)
     if given.keep:
         templates = given.keep / "templates"
         templates.mkdir(parents=True)
-        formats = seeds(templates)
+        formats = choose(seeds(templates), prefixes)
         for number in numbers:
             print(mutant(formats, templates, given.keep, given.seed, number)[1:])
         return 0
     started = time.perf_counter()
-    counts, faults, longest = run(numbers, given.seed)
+    counts, faults, longest = run(numbers, given.seed, prefixes)
     for fault in faults:
         print(fault, file=sys.stderr)
     answer = {

@@ -145,6 +145,60 @@ def test_faults_of_records_name_their_line(tmp_path: Path, record: tuple[str, ..
     assert caught.value.place == f"{path}, line 5"
 
 
+FIXED = "Region 1 2\n<RECODEABLE>\nTurnover 3 4\n<NUMERIC>\nAsk 7 1\n<REQUEST> y\nGroup 8 3\n<HOLDING>\n"
+
+
+def write_fixed(folder: Path, text: str, metadata: str = FIXED) -> Path:
+    (folder / "data.rda").write_text(metadata)
+    (folder / "data.asc").write_text(text)
+    return folder / "data.asc"
+
+
+@pytest.mark.parametrize(
+    ("text", "metadata", "line", "fault"),
+    [
+        # The last digits of a number may be lost, in one line or in all.
+        ("N  123yAB1\nS  1", FIXED, 2, r"ends at column 4, and 'Turnover' is in columns 3 to 6"),
+        ("N  123\nS  145\n", FIXED.replace("3 4", "3 6"), 1, r"columns 3 to 8 \(1 more line likewise\)"),
+        # No line has the field: its place is wrong, and nobody would have asked for protection.
+        ("N  123\nS  145\n", FIXED, 1, "'Ask' is in columns 7 to 7"),
+        ("N  123y\nS  145\n", FIXED, 1, "'Group' is in columns 8 to 10"),
+        ("N  123yA\nS  145 A\n", FIXED, 1, "'Group' is in columns 8 to 10"),
+        # Blanks were not trimmed, so a short line is cut.
+        ("N  123yA  \nS  145 A", FIXED, 2, "'Group' is in columns 8 to 10"),
+        ("N  123yA  \nS  145", FIXED, 2, "'Ask' is in columns 7 to 7"),
+        # Codes that are padded on the left do not end with blanks.
+        ("N  123y  1\nS  145y 1", FIXED, 2, "'Group' is in columns 8 to 10"),
+        (
+            "110N\n1 1N\n110\n11",
+            "A 1 3\n<HIERLEVELS> 1 2\nB 4 1\n<RECODEABLE>\n",
+            4,
+            "'A' is in columns 1 to 3",
+        ),
+    ],
+)
+def test_lines_that_end_inside_a_field_are_refused(
+    tmp_path: Path, text: str, metadata: str, line: int, fault: str
+) -> None:
+    path = write_fixed(tmp_path, text, metadata)
+    with pytest.raises(FormatError, match=fault) as caught:
+        read(path)
+    assert caught.value.place == f"{path}, line {line}"
+    assert "data.rda" in caught.value.remedy
+
+
+def test_blanks_at_the_ends_of_lines_may_be_trimmed(tmp_path: Path) -> None:
+    whole = ["N  123yA  ", "N  145 AB1", "S   12    "]
+    tables = []
+    for lines in (whole, [line.rstrip() for line in whole]):
+        records = read(write_fixed(tmp_path, "\n".join(lines)))
+        tables.append(
+            (show(records.tabulate(["Region"], "Turnover")), records.fields.columns["Group"].to_pylist())
+        )
+    assert tables[0] == tables[1]
+    assert tables[1][1] == ["A", "AB1", ""]
+
+
 def test_records_of_free_format_may_have_names_and_quotes(tmp_path: Path) -> None:
     (tmp_path / "data.rda").write_text('<SEPARATOR> ";"\nA 3\n<RECODEABLE>\nV 9\n<NUMERIC>\n')
     path = tmp_path / "data.csv"

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from tacita.core.errors import FormatError, and_others
 from tacita.core.exact import Floats, Mask
 from tacita.core.words import pluralize
-from tacita.formats.argus.metadata import Metadata
+from tacita.formats.argus.metadata import Metadata, Variable
 from tacita.formats.argus.tokens import note_encoding
 from tacita.formats.textfile import read_text
 
@@ -131,6 +132,7 @@ def _cut(path: str | os.PathLike[str], text: str, metadata: Metadata) -> Fields:
     rows = text.split("\n")
     lines = [number for number, row in enumerate(rows, start=1) if row.strip()]
     whole = pa.chunked_array([pa.array([row for row in rows if row.strip()], pa.string())])
+    ends = _find_ends(whole)
     columns = {}
     for variable in metadata.variables:
         if variable.start is None or variable.length is None:
@@ -139,11 +141,49 @@ def _cut(path: str | os.PathLike[str], text: str, metadata: Metadata) -> Fields:
                 place=metadata.path,
                 remedy="Give START LENGTH.",
             )
-        start = variable.start - 1
-        columns[variable.name] = pc.utf8_rtrim_whitespace(
-            pc.utf8_slice_codeunits(whole, start, start + variable.length)
-        )
+        start, end = variable.start - 1, variable.start - 1 + variable.length
+        columns[variable.name] = pc.utf8_rtrim_whitespace(pc.utf8_slice_codeunits(whole, start, end))
+        if (cut := _find_cut(variable, columns[variable.name], start, ends)).size:
+            row = int(cut[0])
+            raise FormatError(
+                f"the line ends at column {ends.columns[row]}, and '{variable.name}' is in columns "
+                f"{variable.start} to {end}{and_others(cut.size, 'line')}",
+                place=f"{path}, line {lines[row]}",
+                remedy=f"Correct its place in {metadata.path}, or fill the line up, with blanks if the field "
+                "is shorter.",
+            )
     return Fields(os.fspath(path), columns, lines)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """The column in which each line ends; and whether blanks at the ends may have been taken off by an
+    editor, which is so if no line ends with one.
+    """
+
+    columns: NDArray[np.int64]
+    trimmed: bool
+
+
+def _find_ends(lines: pa.ChunkedArray) -> _Ends:
+    columns = pc.utf8_length(lines).to_numpy().astype(np.int64)
+    kept = pc.utf8_length(pc.utf8_rtrim_whitespace(lines)).to_numpy()
+    return _Ends(columns, bool(np.array_equal(columns, kept)))
+
+
+def _find_cut(variable: Variable, column: pa.ChunkedArray, start: int, ends: _Ends) -> NDArray[np.int64]:
+    """Return the rows of fixed format that end before a field does, though not because blanks were trimmed.
+
+    Trimmed blanks explain an empty field, and a code whose rest is blank. They do not explain a part of a
+    number, of digits per level or of a code that is padded on the left; nor that no line has the whole field:
+    then its place is wrong.
+    """
+    short = ends.columns < start + (variable.length or 0)
+    if ends.trimmed and not short.all():
+        padded = pc.any(pc.starts_with(column, " ")).as_py()
+        complete = variable.numeric or variable.weight or variable.levels or padded
+        short &= bool(complete) & (ends.columns > start)
+    return np.flatnonzero(short)
 
 
 def _split(path: str | os.PathLike[str], text: str, metadata: Metadata) -> Fields:
