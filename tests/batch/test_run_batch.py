@@ -23,7 +23,7 @@ from tacita.problem.problem import Problem
 TWO = (
     RECORDS
     + '<SPECIFYTABLE> "Region""Size"|"Turnover"\n<SAFETYRULE> NK(1,60)|FREQ(3,30)\n'
-    + '<SPECIFYTABLE> "Region"|"Turnover"\n<SAFETYRULE> FREQ(12,30)\n<READMICRODATA>\n'
+    + '<SPECIFYTABLE> "Region"|"Turnover"\n<SAFETYRULE> FREQ(15,30)\n<READMICRODATA>\n'
 )
 
 
@@ -255,6 +255,71 @@ def test_linked_tables_with_decisions_are_protected_together(folder: Path) -> No
     )
     assert result.safe, result
     assert result.tables[0]["tables"] == [1, 2]
+
+
+def pose_together(folder: Path, *more: str) -> tuple[Problem, list[Problem]]:
+    """Return the problem of both tables of a batch, and that of each."""
+    (folder / "batch.arb").write_text(TWO.replace("NK(1,60)", "NK(3,90)|P(15)") + "\n".join(more))
+    execution = BatchExecution(read_batch(folder / "batch.arb"), (folder,), Run(), None)
+    assert not execution.carry_out().errors
+    return execution._pose((1, 2)), [execution._pose((number,)) for number in (1, 2)]
+
+
+def name_sensitive(problem: Problem) -> dict[tuple[str, ...], tuple[int, int]]:
+    """Return the levels of the sensitive cells by region and size."""
+    levels, key = problem.levels, problem.table.structure.key
+    return {
+        (*key(cell), "Total")[:2]: (int(levels.lower[cell]), int(levels.upper[cell])) for cell in levels.cells
+    }
+
+
+def test_rules_of_linked_tables_hold_in_their_own_cells(folder: Path) -> None:
+    together, each = pose_together(folder)
+    first, second = map(name_sensitive, each)
+    assert first
+    assert second.keys() - first.keys()
+    expected = {
+        cell: (
+            max(first.get(cell, (0, 0))[0], second.get(cell, (0, 0))[0]),
+            max(first.get(cell, (0, 0))[1], second.get(cell, (0, 0))[1]),
+        )
+        for cell in first.keys() | second.keys()
+    }
+    assert name_sensitive(together) == expected
+    # Respondents attack with levels of their own, as in table 1 alone: a rule is more than its levels.
+    assert len(together.insiders) == len(each[0].insiders)
+    assert together.insiders.levels.sum() >= each[0].insiders.levels.sum() > 0
+
+
+def test_decisions_on_a_linked_table_are_about_its_own_rule(folder: Path) -> None:
+    _, each = pose_together(folder)
+    first, second = map(name_sensitive, each)
+    both = next(cell for cell in second if cell[1] == "Total" and cell not in first)
+    own = next(cell for cell in first if cell not in second)
+    (folder / "safe.hst").write_text("".join(f"{region};{size};S\n" for region, size in (both, own)))
+    (folder / "more.hst").write_text("Total;U\n")
+    together, _ = pose_together(folder, '<APRIORI> "safe.hst",1,";"', '<APRIORI> "more.hst",2,";"')
+    sensitive = name_sensitive(together)
+    assert both in sensitive
+    assert own not in sensitive
+    assert ("Total", "Total") in sensitive
+    assert together.exempt[together.table.find(*own)]
+
+
+def test_the_same_command_again_makes_no_other_release(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    before = Suppression.protect
+
+    def protect(self: Suppression, problem: Problem, run: Run, **more: object) -> tc.Release:
+        calls.append(len(problem.table))
+        return before(self, problem, run, **more)
+
+    monkeypatch.setattr(Suppression, "protect", protect)
+    again = "<SUPPRESS> OPT(1)\n" * 4 + '<RECODE> 1, "Region", 1\n' + "<SUPPRESS> OPT(1)\n" * 2
+    result = carry_out(folder, TWO + again + '<WRITETABLE> (1,3,,"out/a.csv")\n')
+    assert result.safe, result
+    assert len(calls) == 2
+    assert calls[0] > calls[1]
 
 
 def test_what_fails_is_named_and_the_rest_is_done(folder: Path) -> None:

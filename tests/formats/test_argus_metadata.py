@@ -163,7 +163,7 @@ def test_tokens_read_back_as_they_were_written(texts: list[str]) -> None:
         try:
             written.append((text, format_token(text)))
         except FormatError:
-            assert any(sign in text for sign in '\t\n\r"')
+            assert any(sign in text for sign in '\t\n\r\0"')
     line = " ".join(token for _, token in written)
     assert [token.text for token in split_tokens(line)] == [text for text, _ in written]
     assert all(token.keyword is None for token in split_tokens(line))

@@ -16,7 +16,7 @@ from typing import Any
 
 from tacita.auditing.audit import audit
 from tacita.batch.files import find_output, list_folders, list_inputs
-from tacita.batch.methods import translate_method
+from tacita.batch.methods import TranslatedMethod, translate_method
 from tacita.batch.outputs import write_outputs
 from tacita.batch.results import BatchResult, OutputRequest, ProtectedTables
 from tacita.batch.tables import BatchTable, pose_problem
@@ -33,6 +33,7 @@ from tacita.formats.argus.batch import (
     OpenMicrodata,
     OpenTableData,
     OtherCommand,
+    Protector,
     ReadMicrodata,
     ReadTable,
     Recode,
@@ -88,6 +89,7 @@ class BatchExecution:
         self.unread = 0
         self.problems: dict[tuple[BatchTable, ...], Problem] = {}
         self.protected: dict[int, ProtectedTables] = {}
+        self.releases: dict[tuple[tuple[BatchTable, ...], Protector], ProtectedTables] = {}
         self.outputs: list[OutputRequest] = []
         self.inputs = {path.resolve() for path in (batch.path, *list_inputs(batch, folders))}
         self.log: Path | None = None
@@ -212,19 +214,29 @@ class BatchExecution:
                 self._remark(command, f"table {each} was protected before: this takes the place of it")
         if translated.name is None:
             return
-        problem = self._pose(numbers)
-        method = make_method(translated.name, translated.options)
-        limit = translated.time_limit if self.time_limit is None else self.time_limit
-        release = method.protect(problem, self.run.limited(limit))
-        found = audit(problem, release, self._make_audit_run())
-        tables = tuple(self.tables[each - 1] for each in numbers)
-        done = ProtectedTables(tables, problem, release, found)
+        done = self._release(numbers, command.method, translated)
         self.protected.update(dict.fromkeys(numbers, done))
-        if release.outcome is not None:
-            self._remark(command, *release.outcome.remarks)
+        if done.release.outcome is not None:
+            self._remark(command, *done.release.outcome.remarks)
         self._add(tables=[_build_record(command, translated.name, done)])
-        if not found.safe:
+        if not done.audit.safe:
             self._add(refused=[f"{command.place}: the release is not proven safe"])
+
+    def _release(
+        self, numbers: tuple[int, ...], method: Protector, translated: TranslatedMethod
+    ) -> ProtectedTables:
+        """Return the audited release of tables by number; made once for the same tables and method."""
+        tables = tuple(self.tables[each - 1] for each in numbers)
+        if (tables, method) not in self.releases:
+            assert translated.name is not None
+            problem = self._pose(numbers)
+            limit = translated.time_limit if self.time_limit is None else self.time_limit
+            release = make_method(translated.name, translated.options).protect(
+                problem, self.run.limited(limit)
+            )
+            found = audit(problem, release, self._make_audit_run())
+            self.releases[tables, method] = ProtectedTables(tables, problem, release, found)
+        return self.releases[tables, method]
 
     def _make_audit_run(self) -> Run:
         """Return a run for audits, without limit or cancel: one that is cut short proves nothing."""

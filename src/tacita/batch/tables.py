@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,8 @@ import numpy as np
 from tacita.batch.rules import TranslatedRule, translate_rule
 from tacita.core.errors import FormatError, InputError
 from tacita.core.exact import Floats
-from tacita.core.tables.linked import link
+from tacita.core.levels import Levels
+from tacita.core.tables.linked import find_cells_of, link
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.formats.argus.apriori import apply_apriori, parse_apriori
@@ -23,14 +26,12 @@ from tacita.formats.argus.microdata import ArgusRecords, read_microdata
 from tacita.formats.argus.recodings import parse_recoding
 from tacita.formats.argus.table_data import read_table_data
 from tacita.formats.argus.tokens import find_beside
-from tacita.formats.linked import link_problems
+from tacita.formats.linked import link_problems, place_levels
 from tacita.problem.problem import Problem
-from tacita.rules import Marked
-from tacita.specification.specification import Specification
-from tacita.specification.statement import Statement
+from tacita.rules import Given, Marked, Rule, Within, parse_rule
 
 COSTS = {-1: "count", -2: "unit", -3: "distance"}
-NO_RULE = Marked(())
+NO_RULE: Rule = Marked(())
 """A rule that no cell meets."""
 
 
@@ -110,7 +111,8 @@ class BatchTable:
 def pose_problem(tables: Sequence[BatchTable], *, with_costs: bool = True) -> Problem:
     """Return the problem of one table of a batch, or of several linked ones together.
 
-    Linked tables are protected by the rules of all of them.
+    Rules and decisions of each table hold in its own cells. A cell that several tables show is sensitive if
+    one of them makes it so.
 
     Parameters
     ----------
@@ -123,35 +125,36 @@ def pose_problem(tables: Sequence[BatchTable], *, with_costs: bool = True) -> Pr
         A file cannot be read, or what commands say does not fit it.
     """
     rules = [translate_rule(table.rule) for table in tables]
-    cost = _choose_cost(tables) if with_costs else None
-    # Decisions on single cells are made after the rules of their own table.
-    decided = len(tables) > 1 and any(table.decisions for table in tables)
-    if decided:
-        parts = {str(k): pose_problem([table]) for k, table in enumerate(tables, start=1)}
-        given: Problem | Table = link_problems(parts)
-    else:
-        given = _link([_read_table(table, rule) for table, rule in zip(tables, rules, strict=True)])
-    specification = Specification().replace(
-        rules={
-            "rule": None if decided else _join_rules(rules),
-            "protection": max(rule.protection for rule in rules),
-        },
-        cost={"by": None if decided else cost},
-    )
-    problem = specification.problem(given)
-    if not decided and with_costs and (exponent := tables[0].specified.exponent) is not None:
-        raised = _raise_costs(tables[0], problem.cost, float(exponent))
-        problem = specification.replace(cost={"by": None}).problem(replace(Statement.of(given), cost=raised))
-    for decisions in () if decided else tables[0].decisions:
-        problem = apply_apriori(
-            problem,
-            parse_apriori(
-                tables[0].find(decisions.file), decisions.separator, len(tables[0].specified.spanning)
-            ),
-            ignore_errors=decisions.ignore_errors == 1,
-            protection=rules[0].protection,
+    # Linked tables keep as many of the largest contributions as each of them has.
+    largest = max(rule.largest for rule in rules)
+    parts = [_read_table(each, rule, largest) for each, rule in zip(tables, rules, strict=True)]
+    whole = _link(parts)
+    table = _get_table(whole)
+    own = [_place_rule(table, part, rule.rule) for part, rule in zip(parts, rules, strict=True)]
+    joined = reduce(or_, [rule for rule in own if rule is not None], NO_RULE)
+    if joined is NO_RULE:
+        raise InputError(
+            "nothing says which cells are sensitive",
+            place=tables[0].rule.place,
+            remedy="give a rule, or a status in the file of the table",
         )
-    return problem
+    stated = whole if isinstance(whole, Problem) else Problem(table, Levels.none(len(table)), "outsider")
+    publish = np.flatnonzero(stated.must_publish & ~joined.levels(table).sensitive)
+    about: dict[str, Any] = {"attackers": [stated.outsider_beforehand], "must_publish": publish}
+    cost = (_choose_cost(tables) if with_costs else None) or stated.cost
+    problem = Problem(table, joined, cost=cost, **about)
+    if with_costs and (exponent := tables[0].specified.exponent) is not None:
+        raised = _raise_costs(tables[0], problem.cost, float(exponent))
+        problem = Problem(table, joined, cost=raised, **about)
+    if not any(each.decisions for each in tables):
+        return problem
+    if len(tables) == 1:
+        return _decide(tables[0], rules[0], problem)
+    return _decide_each(tables, rules, parts, own, problem)
+
+
+def _get_table(found: Problem | Table) -> Table:
+    return found.table if isinstance(found, Problem) else found
 
 
 def _link(parts: Sequence[Problem | Table]) -> Problem | Table:
@@ -163,8 +166,65 @@ def _link(parts: Sequence[Problem | Table]) -> Problem | Table:
     return link(tables) if len(tables) == len(named) else link_problems(named)
 
 
-def _join_rules(rules: Sequence[TranslatedRule]) -> str | None:
-    return " | ".join(dict.fromkeys(rule.rule for rule in rules if rule.rule is not None)) or None
+def _place_rule(table: Table, part: Problem | Table, written: str | None) -> Rule | None:
+    """Return what makes cells of one of the linked tables sensitive, its rule and the status in its file, as
+    a rule on the cells of all; None if there is neither.
+    """
+    rule = None if written is None else parse_rule(written)
+    own = _get_table(part)
+    if rule is not None and own is not table:
+        rule = Within(rule, np.unique(find_cells_of(table, own)))
+    if isinstance(part, Problem) and (rule is None or len(part.levels)):
+        levels = part.levels if own is table else place_levels(table, part)
+        return Given(levels) if rule is None else rule | Given(levels)
+    return rule
+
+
+def _decide(table: BatchTable, rule: TranslatedRule, problem: Problem, part: Table | None = None) -> Problem:
+    """Return the problem with the decisions on single cells of a table, which may be a part of it."""
+    for decisions in table.decisions:
+        problem = apply_apriori(
+            problem,
+            parse_apriori(table.find(decisions.file), decisions.separator, len(table.specified.spanning)),
+            ignore_errors=decisions.ignore_errors == 1,
+            protection=rule.protection,
+            part=part,
+        )
+    return problem
+
+
+def _decide_each(
+    tables: Sequence[BatchTable],
+    rules: Sequence[TranslatedRule],
+    parts: Sequence[Problem | Table],
+    own: Sequence[Rule | None],
+    problem: Problem,
+) -> Problem:
+    """Return the problem of linked tables after the decisions on each: they are about its own rule, so that a
+    cell which one of them declares safe stays sensitive by the rule of another.
+    """
+    table, cost = problem.table, problem.cost.copy()
+    publish, hide = problem.must_publish.copy(), problem.must_hide.copy()
+    decided: list[Rule] = []
+    notes: list[str] = []
+    for each, rule, part, hit in zip(tables, rules, parts, own, strict=True):
+        start = hit if hit is not None else NO_RULE
+        about: dict[str, Any] = {"cost": problem.cost, "must_publish": problem.must_publish}
+        before = Problem(table, start, ["outsider", problem.outsider_beforehand], **about)
+        after = _decide(each, rule, before, _get_table(part))
+        decided.append(start if after.rule is None else after.rule)
+        cost = np.where(after.cost != before.cost, after.cost, cost)
+        publish = np.where(after.must_publish != before.must_publish, after.must_publish, publish)
+        hide |= after.must_hide
+        notes += after.table.notes
+    return Problem(
+        replace(table, notes=tuple(dict.fromkeys((*table.notes, *notes)))),
+        reduce(or_, decided),
+        attackers=[problem.outsider_beforehand],
+        cost=cost,
+        must_publish=publish,
+        must_hide=hide,
+    )
 
 
 def _raise_costs(table: BatchTable, cost: Floats, exponent: float) -> Floats:
@@ -200,8 +260,10 @@ def _choose_cost(tables: Sequence[BatchTable]) -> str | None:
     return tables[0].read_metadata().find(cost).name
 
 
-def _read_table(table: BatchTable, rule: TranslatedRule) -> Problem | Table:
-    """Return a table of a batch without its rule: of records the table, of cells what their file states."""
+def _read_table(table: BatchTable, rule: TranslatedRule, largest: int) -> Problem | Table:
+    """Return a table of a batch without its rule: of records the table, with so many of the ``largest``
+    contributions; of cells what their file states.
+    """
     metadata = table.read_metadata()
     shadow = _find_shadow(table, metadata)
     recodings = [
@@ -213,7 +275,7 @@ def _read_table(table: BatchTable, rule: TranslatedRule) -> Problem | Table:
         records = read_microdata(table.find(table.data), metadata)
         for name, recoding in recodings:
             records = records.recode(name, recoding)
-        return _tabulate(table, records, rule, shadow)
+        return _tabulate(table, records, shadow, weight=bool(rule.weighted), largest=largest)
     cost, computed = table.specified.cost, table.read is not None and table.read.mode == 1
     return read_table_data(
         table.find(table.data),
@@ -234,14 +296,10 @@ def _read_table(table: BatchTable, rule: TranslatedRule) -> Problem | Table:
     )
 
 
-def _tabulate(table: BatchTable, records: ArgusRecords, rule: TranslatedRule, shadow: str | None) -> Table:
+def _tabulate(table: BatchTable, records: ArgusRecords, shadow: str | None, **options: Any) -> Table:
     """Return a table of a batch's records, with a column of costs if a variable gives them."""
     by, cost = list(table.specified.spanning), table.specified.cost
-    options: dict[str, Any] = {
-        "weight": bool(rule.weighted),
-        "largest": rule.largest,
-        "name": str(table.number),
-    }
+    options["name"] = str(table.number)
     found = records.tabulate(by, table.specified.response, shadow=shadow, **options)
     if not isinstance(cost, str):
         return found

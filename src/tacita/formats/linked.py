@@ -43,8 +43,8 @@ def link_problems(
     stated = {name: part for name, part in parts.items() if isinstance(part, Problem)}
     places = {name: find_cells_of(table, part.table) for name, part in stated.items()}
     levels = Levels.none(len(table))
-    for name, part in stated.items():
-        levels = levels | _place_levels(table, part, places[name])
+    for part in stated.values():
+        levels = levels | place_levels(table, part)
     publish = _find_first(table, stated, places, lambda part: part.must_publish)
     hide = _find_first(table, stated, places, lambda part: part.must_hide)
     _refuse_both(
@@ -61,8 +61,9 @@ def link_problems(
     )
 
 
-def _place_levels(table: Table, part: Problem, place: Cells) -> Levels:
+def place_levels(table: Table, part: Problem) -> Levels:
     """Return the protection levels that the file of one linked table states, on the cells of all tables."""
+    place = find_cells_of(table, part.table)
 
     def placed(level: Units) -> Units:
         units = np.zeros(len(table), dtype=np.int64)

@@ -9,7 +9,7 @@ from tacita.rules.concentration import PQ, Concentration, Dominance, LinearSensi
 from tacita.rules.frequency import MinimumFrequency, Threshold, Zeros
 from tacita.rules.grammar import RULES, argument_names, has_written_form, parse_rule, rule_kinds
 from tacita.rules.marks import FromColumns, Given, Marked, Request
-from tacita.rules.rule import AnyOf, Exempt, Inside, Rule
+from tacita.rules.rule import AnyOf, Exempt, Inside, Rule, Within
 
 __all__ = [
     "PQ",
@@ -28,6 +28,7 @@ __all__ = [
     "Request",
     "Rule",
     "Threshold",
+    "Within",
     "Zeros",
     "argument_names",
     "has_written_form",

@@ -40,6 +40,7 @@ from tacita.rules.protection import (
 from tacita.rules.rule import (
     RESPONDENT,
     By,
+    RestrictedRule,
     Rule,
     check_by,
     find_named,
@@ -198,6 +199,8 @@ def find_unheeded_requests(rule: Rule, table: Table) -> tuple[str, ...]:
 
 
 def _looks_at_requests(rule: Rule) -> bool:
+    if isinstance(rule, RestrictedRule):
+        return _looks_at_requests(rule.rule)
     parts, _ = split_rule(rule)
     return any(isinstance(part, Request) or (part != rule and _looks_at_requests(part)) for part in parts)
 

@@ -137,8 +137,8 @@ class AnyOf(Rule):
 
 
 @dataclass(frozen=True)
-class Exempt(Rule):
-    """A rule, except in cells that the office declares safe by hand.
+class RestrictedRule(Rule):
+    """A rule that holds in some cells only.
 
     ``cells`` are positions, tuples of codes, or the name of a boolean column of the table.
     """
@@ -149,18 +149,18 @@ class Exempt(Rule):
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", freeze_cells(self.cells))
 
-    @property
-    def text(self) -> str:
-        return f"{self.rule.text}, exempt cells left out"
+    @abstractmethod
+    def _find_kept(self, table: Table) -> Mask:
+        """Return a mask of the cells in which the rule holds."""
 
     def levels(self, table: Table) -> Levels:
-        return self._without_exempt(table, self.rule.levels(table))
+        return self._restrict(table, self.rule.levels(table))
 
     def required_levels(self, table: Table, everyone: Outsider) -> Levels:
-        return self._without_exempt(table, self.rule.required_levels(table, everyone))
+        return self._restrict(table, self.rule.required_levels(table, everyone))
 
-    def _without_exempt(self, table: Table, own: Levels) -> Levels:
-        keep = ~read_cells(table, self.cells, self.text)
+    def _restrict(self, table: Table, own: Levels) -> Levels:
+        keep = self._find_kept(table)
         return Levels(
             own.sensitive & keep,
             np.where(keep, own.lower, 0),
@@ -170,19 +170,43 @@ class Exempt(Rule):
         )
 
     def levels_against(self, table: Table, inside: Inside) -> OwnLevels:
-        keep = ~read_cells(table, self.cells, self.text)[inside.cells]
+        keep = self._find_kept(table)[inside.cells]
         lower, upper, sliding = self.rule.levels_against(table, inside)
         return np.where(keep, lower, 0), np.where(keep, upper, 0), np.where(keep, sliding, 0)
-
-    def exempt_cells(self, table: Table) -> Mask:
-        listed = read_cells(table, self.cells, self.text)
-        return self.rule.exempt_cells(table) | (self.rule.levels(table).sensitive & listed)
 
     def warnings(self, table: Table) -> tuple[str, ...]:
         return self.rule.warnings(table)
 
     def with_consent(self, respondents: Iterable[object]) -> Rule:
         return replace(self, rule=self.rule.with_consent(respondents))
+
+
+class Exempt(RestrictedRule):
+    """A rule, except in ``cells`` that the office declares safe by hand."""
+
+    @property
+    def text(self) -> str:
+        return f"{self.rule.text}, exempt cells left out"
+
+    def _find_kept(self, table: Table) -> Mask:
+        return ~read_cells(table, self.cells, self.text)
+
+    def exempt_cells(self, table: Table) -> Mask:
+        return self.rule.exempt_cells(table) | (self.rule.levels(table).sensitive & ~self._find_kept(table))
+
+
+class Within(RestrictedRule):
+    """A rule of nothing but ``cells``, such as those of one of several linked tables."""
+
+    @property
+    def text(self) -> str:
+        return self.rule.text
+
+    def _find_kept(self, table: Table) -> Mask:
+        return read_cells(table, self.cells, self.text)
+
+    def exempt_cells(self, table: Table) -> Mask:
+        return self.rule.exempt_cells(table) & self._find_kept(table)
 
 
 def split_rule(rule: Rule) -> tuple[tuple[Rule, ...], CellList]:

@@ -143,6 +143,7 @@ def test_every_command_and_parameter_is_read(tmp_path: Path) -> None:
         (26, "<WRITETABLE> (1, 8, , x)", "1, 2, 3, 4, 5, 6, 7 is expected"),
         (26, "<WRITETABLE> (1, 1, XX+, x)", "XX is none"),
         (26, "<WRITETABLE> (1, 1, AS, x)", "such as AS+"),
+        (26, '<WRITETABLE> (1, 1, , "\0x")', "a null character"),
         (26, "<WRITETABLE> (1, 1, , )", "the name of a file is expected"),
         (26, '<WRITETABLE> (1, 1, , "x)', "a quote is opened"),
         (13, "<READTABLE>", "<SPECIFYTABLE> or <READMICRODATA> is expected"),
@@ -163,7 +164,7 @@ def test_a_wrong_line_is_named_with_what_was_expected(
 
 
 texts = st.text(
-    st.characters(codec="utf-8", exclude_characters='"\t\r\n', exclude_categories=("Cs",)),
+    st.characters(codec="utf-8", exclude_characters='"\t\r\n\0', exclude_categories=("Cs",)),
     min_size=1,
     max_size=6,
 )

@@ -29,6 +29,7 @@ import numpy as np
 
 from tacita.core.errors import FormatError, did_you_mean
 from tacita.core.levels import Levels
+from tacita.core.tables.linked import find_cells_of
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.formats.argus.tokens import note_encoding
@@ -208,6 +209,7 @@ def apply_apriori(
     *,
     ignore_errors: bool = False,
     protection: float = USUAL_PERCENT,
+    part: Table | None = None,
 ) -> Problem:
     """Return the problem with the decisions of an a-priori file; of a table, the problem that they make.
 
@@ -217,6 +219,8 @@ def apply_apriori(
         Whether a line that cannot be applied is left out with a note; else it is refused.
     protection
         Levels of cells that become sensitive, in percent of the value.
+    part
+        The one of several linked tables whose cells the decisions name.
 
     Raises
     ------
@@ -225,17 +229,19 @@ def apply_apriori(
     """
     problem = case if isinstance(case, Problem) else Problem(case, Levels.none(len(case)))
     table = problem.table
-    if len(table.structure.parts) > 1:
+    if part is None and len(table.structure.parts) > 1:
         raise FormatError(
             "an a-priori file is of one table, and these are linked",
             place=apriori.path,
-            remedy="Decide on cells of linked tables in a project.",
+            remedy="Say which of them.",
         )
+    places = None if part is None else find_cells_of(table, part)
     hand = _Hand(problem)
     notes = list(apriori.notes)
     for decision in apriori.decisions:
         try:
-            hand.decide(_find_cell(table, decision), decision)
+            cell = _find_cell(table if part is None else part, decision)
+            hand.decide(cell if places is None else int(places[cell]), decision)
         except FormatError as error:
             if not ignore_errors:
                 raise

@@ -84,6 +84,12 @@ def read_lines(path: str | os.PathLike[str], ends: str = "") -> ArgusText:
         if not line or line.startswith("//"):
             continue
         place = f"{path}, line {number}"
+        if "\0" in line:
+            raise FormatError(
+                "a null character stands here, so that this is no text",
+                place=place,
+                remedy="Check the file, or take it off.",
+            )
         found.append(Line(place, line, split_tokens(line, ends, place)))
     return ArgusText(Path(path), tuple(found), note_encoding(path, encoding))
 
@@ -125,9 +131,9 @@ def split_tokens(line: str, ends: str = "", place: object = "") -> tuple[Token, 
 
 def format_token(text: str, place: object = "") -> str:
     """Return a text as a token of a τ-ARGUS file, in quotes where needed; refuse what no token holds."""
-    if any(sign in text for sign in "\t\n\r") or ('"' in text and _needs_quotes(text)):
+    if any(sign in text for sign in "\t\n\r\0") or ('"' in text and _needs_quotes(text)):
         raise FormatError(
-            f"{text!r} cannot be written: a token holds no tab, no line break, and no quote beside blanks",
+            f"{text!r} cannot be written: a token has no tab, line break or null, nor quotes beside blanks",
             place=place,
             remedy="Rename it.",
         )
