@@ -16,6 +16,7 @@ from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.formats.argus.apriori import apply_apriori, parse_apriori
 from tacita.formats.argus.described_files import find_metadata
+from tacita.formats.argus.missing_header import name_missing_header
 from tacita.formats.columns import has_columns, list_column_endings
 from tacita.formats.jj import read_jj
 from tacita.formats.nchs import read_nchs
@@ -98,9 +99,15 @@ def _read_cells(
     if (suffix := path.suffix.lower()) == ".jj":
         return read_jj(path, decimals=read.decimals, counts=read.counts)
     if suffix in (".txt", ".dat"):
-        return read_nchs(path, decimals=read.decimals, counts=read.counts)
+        with name_missing_header(path, named=True):
+            return read_nchs(path, decimals=read.decimals, counts=read.counts)
     known = ", ".join([".jj", ".toml", ".txt", *list_column_endings()])
-    raise FormatError(f"no case has the ending '{suffix}'", place=path, remedy=f"use one of {known}")
+    raise FormatError(
+        f"no case has the ending '{suffix}'",
+        place=path,
+        remedy=f"Use one of {known}; or name the metadata of τ-ARGUS (.rda) that describe the file",
+        options=["metadata"],
+    )
 
 
 def refuse_options(path: Path, given: Mapping[str, Any]) -> None:

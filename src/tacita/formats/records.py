@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tacita.core.errors import InputError
 from tacita.formats.argus.described_files import find_metadata
+from tacita.formats.argus.missing_header import name_missing_header
 from tacita.formats.columns import read_columns
 from tacita.formats.workbook import is_workbook, name_other_sheets, refuse_sheet
 from tacita.tabulation.address import is_address, mask_passwords
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
     from tacita.core.tables.columns import Columns
     from tacita.core.tables.table import Table
     from tacita.formats.argus.metadata import Metadata
+
+DESCRIBED = (".asc", ".txt", ".dat")
+"""Endings of files of records that often have no names of columns."""
 
 
 def find_records(path: str | os.PathLike[str], sheet: str | None = None) -> str | pa.Table:
@@ -46,8 +52,25 @@ def tabulate_file(
     if described is not None:
         refuse_sheet(path, sheet)
         return _tabulate_described(path, by, replace(described, notes=(*notes, *described.notes)), options)
-    table = _tabulate_plain(path, by, sheet, options)
+    with _suggest_metadata(path):
+        table = _tabulate_plain(path, by, sheet, options)
     return replace(table, notes=(*notes, *table.notes))
+
+
+@contextmanager
+def _suggest_metadata(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Add to errors of a microdata file without metadata that it may need them."""
+    if is_address(path):
+        yield
+        return
+    try:
+        with name_missing_header(path, named=True):
+            yield
+    except InputError as error:
+        if os.fspath(path).lower().endswith(DESCRIBED) and "metadata" not in error.options:
+            remedy = "Records without names of columns need the metadata of τ-ARGUS (.rda) that describe them"
+            raise error.with_remedy(remedy, "metadata") from None
+        raise
 
 
 def _tabulate_described(

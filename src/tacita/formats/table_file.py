@@ -19,6 +19,7 @@ from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.tables.undeclared_sums import Found
 from tacita.formats.argus.described_files import find_metadata
+from tacita.formats.argus.missing_header import name_missing_header
 from tacita.formats.columns import read_columns
 from tacita.formats.crosstab import unpivot_crosstab
 from tacita.formats.hierarchy import read_hierarchy
@@ -79,7 +80,8 @@ def read_table_file(
 
         described = replace(metadata, notes=(*notes, *metadata.notes))
         return read_table_data(path, described, read, rule=rule, lower=lower, **specified)
-    with name_other_sheets(path, read.sheet):
+    named = read.by is not None or read.value is not None or read.count is not None
+    with name_other_sheets(path, read.sheet), name_missing_header(path, named=named):
         source = read_columns(
             path,
             decimal=read.decimal or ".",
