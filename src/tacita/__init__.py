@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tacita.core.errors import InfeasibleError as InfeasibleError
     from tacita.core.errors import InputError as InputError
     from tacita.core.errors import LevelsError as LevelsError
+    from tacita.core.errors import MissingFileError as MissingFileError
     from tacita.core.errors import MissingPackageError as MissingPackageError
     from tacita.core.errors import NotAdditiveError as NotAdditiveError
     from tacita.core.errors import PluginWarning as PluginWarning
@@ -128,6 +129,7 @@ _HOMES = {
         "InfeasibleError",
         "InputError",
         "LevelsError",
+        "MissingFileError",
         "MissingPackageError",
         "NotAdditiveError",
         "PluginWarning",

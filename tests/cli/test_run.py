@@ -144,7 +144,10 @@ def test_a_project_comes_after_those_whose_releases_it_names(capsys: pytest.Capt
     write_project("a", '\n[published]\nfiles = ["b/publication/release.csv"]\n')
     code, answer, lines = run(capsys, "tables/*.toml")
     assert (code, answer["safe"]) == (0, 3)
-    assert lines.index("tables/c.toml") < lines.index("tables/b.toml") < lines.index("tables/a.toml")
+    assert lines.index("] tables/c.toml") < lines.index("] tables/b.toml") < lines.index("] tables/a.toml")
+    # Nobody has judged a and c together.
+    warned = {each["table"]: "judged alone" in str(each["warnings"]) for each in answer["tables"]}
+    assert warned == {"tables/a.toml": True, "tables/b.toml": False, "tables/c.toml": True}
     # What depends on another table is done again with it, and only that.
     write_project("b", '\n[published]\nfiles = ["c/publication/release.csv"]\n# another project\n')
     run(capsys, "tables/*.toml")
@@ -155,6 +158,50 @@ def test_a_project_comes_after_those_whose_releases_it_names(capsys: pytest.Capt
     assert code == 1
     assert read_verdicts(answer) == {"a": "not begun", "b": "not begun", "c": "failed"}
     assert "tables/c.toml (failed)" in answer["tables"][1]["error"]
+
+
+def test_tables_of_the_same_data_that_are_judged_apart_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    write_project("a")
+    write_project("b")
+    write_project("c", '\n[published]\nfiles = ["a/publication/release.csv", "b/publication/release.csv"]\n')
+    Path("other.csv").write_text(CELLS)
+    Path("tables/d.toml").write_text(PROJECT.replace("NAME", "d").replace("../cells.csv", "../other.csv"))
+    for done in (0, 4):
+        code, answer, lines = run(capsys, "tables/*.toml")
+        assert (code, lines.count("done before")) == (0, done)
+        warned = [each["table"] for each in answer["tables"] if "judged alone" in str(each.get("warnings"))]
+        assert warned == ["tables/a.toml", "tables/b.toml"]
+        assert (
+            lines.count("warning: tables/a.toml: it may show cells of tables/b.toml, of the same data") == 1
+        )
+        page = Path("run.html").read_text()
+        assert page.count("judged alone, and not what they tell together") == 2
+    record = read_log(Path("run.jsonl"))[0]["tables/b.toml"]
+    assert any("it may show cells of tables/a.toml" in text for text in record["warnings"])
+
+
+def test_tables_of_other_rows_or_variables_are_not_named(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [row for year in (2023, 2024) for row in (f"{line},7,{year}" for line in CELLS.splitlines()[1:])]
+    Path("cells.csv").write_text("\n".join(["region,sex,value,other,year", *rows]) + "\n")
+    for name, more in {
+        "a": 'only = { year = "2023" }\nvalue = "value"',
+        "b": 'only = { year = "2024" }\nvalue = "value"',
+        "c": 'only = { year = "2023" }\nvalue = "other"\nby = ["region", "sex"]\nundeclared_sums = "ignore"',
+    }.items():
+        text = PROJECT.replace("NAME", name).replace('"../cells.csv"', f'"../cells.csv"\n{more}')
+        Path(f"tables/{name}.toml").write_text(text)
+    _, answer, _ = run(capsys, "tables/*.toml")
+    assert not any("judged alone" in str(each.get("warnings")) for each in answer["tables"])
+
+
+def test_a_missing_file_is_called_missing_on_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("tables/lost.toml").write_text(PROJECT.replace("NAME", "lost").replace("cells.csv", "lost.csv"))
+    Path("lost.arb").write_text('<OPENMICRODATA> "lost.asc"\n')
+    code, _, _ = run(capsys, "tables/lost.toml", "tables/nowhere.toml", "nowhere.arb")
+    assert code == 1
+    page = Path("run.html").read_text()
+    assert page.count("A file is missing, or cannot be read.") == 3
+    assert "grammar" not in page
 
 
 def test_projects_that_need_each_other_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -257,7 +304,7 @@ class Odd:
 
     path: Path
     options: JobOptions
-    reads = writes = ()
+    reads = writes = subjects = takes_account_of = ()
     reads_only_files = True
 
     def carry_out(self, run: Run) -> JobResult:

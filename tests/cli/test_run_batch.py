@@ -62,3 +62,24 @@ def test_data_may_lie_in_a_folder_of_their_own(folder: Path) -> None:
     assert main(["run", "batches/b.arb"]) == 1
     assert main(["run", "batches/b.arb", "--data", "."]) == 0
     assert Path("batches/publication/a.csv").is_file()
+
+
+def test_batches_of_the_same_records_that_are_judged_apart_are_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = (
+        '<OPENMICRODATA> "records.asc"\n<OPENMETADATA> "records.rda"\n<SPECIFYTABLE> BY|RESPONSE\n'
+        '<SAFETYRULE> FREQ(3,30)\n<READMICRODATA>\n<SUPPRESS> OPT(1)\n<WRITETABLE> (1,3,,"NAME/a.csv")\n'
+    )
+    for name, by, response in (
+        ("one", '"Region"', '"Turnover"'),
+        ("two", '"Size"', '"TURNOVER"'),
+        ("wages", '"Size"', '"Wages"'),
+    ):
+        changed = text.replace("BY", by).replace("RESPONSE", response).replace("NAME", name)
+        Path(f"{name}.arb").write_text(changed)
+    assert main(["run", "*.arb"]) == 0
+    shown = capsys.readouterr().err
+    assert "warning: one.arb: it may show cells of two.arb, of the same data and response" in shown
+    assert "warning: two.arb: it may show cells of one.arb" in shown
+    assert "warning: wages.arb: it may" not in shown

@@ -14,6 +14,7 @@ from tacita.formats.argus.batch import (
     OpenMicrodata,
     OpenTableData,
     Recode,
+    SpecifyTable,
     WriteTable,
 )
 from tacita.formats.argus.metadata_file import parse_metadata
@@ -43,6 +44,17 @@ def list_inputs(batch: Batch, folders: Sequence[Path]) -> tuple[Path, ...]:
         elif isinstance(command, OpenMetadata):
             found += _list_described(find_beside(command.file, *folders), data)
     return tuple(dict.fromkeys(found))
+
+
+def list_tables(batch: Batch, folders: Sequence[Path]) -> list[tuple[Path, SpecifyTable]]:
+    """Return the tables that a batch specifies, each with the path of its data."""
+    data, found = folders[0], []
+    for command in batch.commands:
+        if isinstance(command, OpenMicrodata | OpenTableData):
+            data = find_beside(command.file, *folders)
+        elif isinstance(command, SpecifyTable):
+            found.append((data, command))
+    return found
 
 
 def _list_described(metadata: Path, data: Path) -> list[Path]:

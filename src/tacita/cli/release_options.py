@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from tacita.cli.console import print_notes
-from tacita.core.errors import InputError
+from tacita.core.errors import InputError, MissingFileError
 
 if TYPE_CHECKING:
     from tacita.core.exact import Mask
@@ -150,7 +150,7 @@ def split_options(text: str) -> tuple[Path, dict[str, Any]]:
 def refuse_missing(path: Path) -> None:
     """Refuse a path on the command line where there is no file or folder."""
     if not path.exists():
-        raise InputError("no such file or folder; check the path", place=path)
+        raise MissingFileError("no such file or folder; check the path", place=path)
 
 
 def find_release_file(path: Path) -> Path:

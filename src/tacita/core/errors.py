@@ -14,6 +14,7 @@
     │   ├── ReleaseError           a release contradicts the table it should protect
     │   ├── MissingPackageError    a package is needed that is not installed; an ImportError too
     │   └── FormatError            a file does not follow its grammar
+    │       ├── MissingFileError   a file is missing, or cannot be read
     │       ├── SeveralValuesError several columns could hold the values, of cells or of records
     │       └── DecimalSignError   numbers may mean one thing or another until their decimal sign is chosen
     ├── UnsafeError                writing a release that no passing audit stands behind
@@ -157,6 +158,10 @@ class MissingPackageError(InputError, ImportError):
 
 class FormatError(InputError):
     """A file does not follow its grammar."""
+
+
+class MissingFileError(FormatError):
+    """A file is missing, or cannot be read."""
 
 
 class SeveralValuesError(FormatError):

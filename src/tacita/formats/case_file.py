@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
-from tacita.core.errors import FormatError, InputError
+from tacita.core.errors import FormatError, InputError, MissingFileError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.formats.argus.apriori import apply_apriori, parse_apriori
@@ -78,7 +78,7 @@ def _read_cells(
         name for name, value in (*specified.items(), ("rule", rule), ("lower", lower)) if value is not None
     ]
     if not path.exists():
-        raise FormatError("there is no such file", place=path, remedy="check the path")
+        raise MissingFileError("there is no such file", place=path, remedy="check the path")
     refuse_options(path, read.given)
     if path.is_dir():
         if not any((path / name).exists() for name in THESIS):

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from tacita.core import exact
-from tacita.core.errors import FormatError, InputError
+from tacita.core.errors import FormatError, InputError, MissingFileError
 from tacita.core.exact import Cells, Floats
 from tacita.core.levels import Levels, Reason
 from tacita.core.tables.table import Table
@@ -91,7 +91,9 @@ def write_thesis(problem: Problem, folder: str | os.PathLike[str]) -> Path:
 
 def _read_numbers(path: Path) -> list[list[float]]:
     if not path.exists():
-        raise FormatError(f"there is no such file; the folder should hold {', '.join(FILES)}", place=path)
+        raise MissingFileError(
+            f"there is no such file; the folder should hold {', '.join(FILES)}", place=path
+        )
     rows = []
     for number, line in enumerate(read_text(path)[0].splitlines(), start=1):
         if not line.strip():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tacita.core.errors import FormatError
+from tacita.core.errors import FormatError, MissingFileError
 
 
 def read_text(path: str | os.PathLike[str], encoding: str | None = None) -> tuple[str, str]:
@@ -23,7 +23,7 @@ def read_text(path: str | os.PathLike[str], encoding: str | None = None) -> tupl
     except (OSError, ValueError) as error:
         # A name with a null byte is a ValueError.
         why = getattr(error, "strerror", None) or error
-        raise FormatError(f"cannot be read ({why})", place=path, remedy="check the path") from None
+        raise MissingFileError(f"cannot be read ({why})", place=path, remedy="check the path") from None
     if encoding is not None:
         candidates: tuple[str, ...] = (encoding,)
     elif data.startswith((b"\xff\xfe", b"\xfe\xff")):

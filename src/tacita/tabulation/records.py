@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from tacita.core.errors import InputError, did_you_mean
+from tacita.core.errors import InputError, MissingFileError, did_you_mean
 from tacita.core.tables.columns import refuse_wide
 from tacita.core.words import pluralize
 from tacita.tabulation.address import is_address, mask_passwords
@@ -226,7 +226,7 @@ def _scan_file(
     decimal: str,
 ) -> tuple[str, str, bool]:
     if not glob(path) and not Path(path).exists():
-        raise InputError("there is no such file", place=path, remedy="Check the path.")
+        raise MissingFileError("there is no such file", place=path, remedy="Check the path.")
     if path.lower().endswith(PARQUET):
         return path, f"read_parquet({quote_text(path)})", False
     if not path.lower().endswith(CSV):
@@ -264,7 +264,7 @@ def _read_header(path: Path) -> tuple[list[str], str]:
         ) as file:
             line = file.readline(LONGEST_HEADER).strip("\r\n")
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"cannot be read ({error})", place=path, remedy="Check the file.") from None
+        raise MissingFileError(f"cannot be read ({error})", place=path, remedy="Check the file.") from None
     if not line.strip():
         remedy = "It needs a header line and one line per record."
         raise InputError("the file is empty", place=f"{path}, line 1", remedy=remedy)
@@ -284,7 +284,7 @@ def _read_header(path: Path) -> tuple[list[str], str]:
 
 def _scan_duckdb(connection: DuckDBPyConnection, path: Path, table: str) -> tuple[str, str, bool]:
     if not path.exists():
-        raise InputError("there is no such file", place=path, remedy="Check the path.")
+        raise MissingFileError("there is no such file", place=path, remedy="Check the path.")
     with translate_duckdb_errors(str(path)):
         connection.execute(f"ATTACH {quote_text(str(path))} AS stored (READ_ONLY)")
         rows = connection.execute(

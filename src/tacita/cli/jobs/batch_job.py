@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacita.cli.jobs.job import Job, JobOptions, JobResult, Verdict
+from tacita.cli.jobs.shared_cells import Subject
 from tacita.core.outcome import read_gap
 from tacita.core.run import Run
 
@@ -45,6 +46,19 @@ class BatchJob:
     @property
     def reads_only_files(self) -> bool:
         return True
+
+    @property
+    def subjects(self) -> tuple[Subject, ...]:
+        from tacita.batch.files import list_tables
+
+        return tuple(
+            Subject(str(data.resolve()), "" if table.response is None else table.response.casefold())
+            for data, table in list_tables(self.batch, self.folders)
+        )
+
+    @property
+    def takes_account_of(self) -> tuple[Path, ...]:
+        return ()
 
     def carry_out(self, run: Run) -> JobResult:
         from tacita.batch.run_batch import run_batch

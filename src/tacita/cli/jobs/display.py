@@ -74,11 +74,10 @@ class Display:
             place = f"[{self.done:>{len(str(self.jobs))}}/{self.jobs}] {name}: "
             said = describe_result(result, earlier=earlier)
             self._print(place, (result.verdict.value, STYLES[result.verdict]), said)
-            if not earlier:
-                for remark in result.remarks:
-                    self._print((f"{NOTE} ", "yellow"), remark)
-                for warning in result.warnings:
-                    self._print((f"{WARNING} ", "bold yellow"), f"{name}: {warning}")
+            for remark in () if earlier else result.remarks:
+                self._print((f"{NOTE} ", "yellow"), remark)
+            for warning in result.warnings:
+                self._print((f"{WARNING} ", "bold yellow"), f"{name}: {warning}")
 
     def _print(self, *parts: str | tuple[str, str]) -> None:
         """Print a line above the bars, which another console would write over."""

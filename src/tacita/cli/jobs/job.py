@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tacita.cli.jobs.shared_cells import Subject
 from tacita.core.errors import InputError, TacitaError
 
 if TYPE_CHECKING:
@@ -95,6 +96,14 @@ class Job(Protocol):
     def reads_only_files(self) -> bool:
         """Whether the same files mean the same result; databases may hold something else by now."""
 
+    @property
+    def subjects(self) -> tuple[Subject, ...]:
+        """What its tables are about: those of other jobs about the same may share cells with them."""
+
+    @property
+    def takes_account_of(self) -> tuple[Path, ...]:
+        """The releases that the job takes as already published, and is judged with."""
+
     def carry_out(self, run: Run) -> JobResult:
         """Do the work with the progress and the cancel of a run; return how it ended.
 
@@ -122,5 +131,5 @@ def read_jobs(path: Path, options: JobOptions) -> list[Job]:
 def name_fault(error: Exception) -> str:
     """Return the kind of an error in words that hold nothing of any file."""
     if isinstance(error, TacitaError):
-        return (type(error).__doc__ or "").splitlines()[0]
+        return (type(error).__doc__ or "").splitlines()[0].replace("``", "")
     return "A file cannot be read or written." if isinstance(error, OSError) else "A fault of the program."

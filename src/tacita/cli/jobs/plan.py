@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from tacita.cli.jobs.job import Job, JobOptions, JobResult, Verdict, name_fault, read_jobs
+from tacita.cli.jobs.shared_cells import find_shared_cells
 from tacita.cli.verb import describe_error
 from tacita.core.errors import InputError, TacitaError
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The jobs of a run, for each those that it needs, and the files that state no job, with their fault."""
+    """The jobs of a run, for each those that it needs, and the files that state no job, with their fault.
+
+    ``warnings`` are those of jobs that may share cells with others and are not judged with them.
+    """
 
     jobs: tuple[Job, ...]
     needs: Mapping[int, frozenset[int]]
     broken: Mapping[Path, JobResult]
+    warnings: Mapping[int, str] = field(default_factory=dict)
 
 
 def make_plan(given: Iterable[str], options: JobOptions) -> Plan:
@@ -39,7 +44,7 @@ def make_plan(given: Iterable[str], options: JobOptions) -> Plan:
             broken[path] = JobResult(
                 Verdict.FAILED, {"fault": name_fault(error)}, error=describe_error(error)
             )
-    return Plan(tuple(jobs), find_needs(jobs), broken)
+    return Plan(tuple(jobs), find_needs(jobs), broken, find_shared_cells(jobs))
 
 
 def expand_patterns(given: Iterable[str]) -> list[Path]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacita.cli.effort import SearchEffort
 from tacita.cli.jobs.job import Job, JobOptions, JobResult, Verdict, name_fault
+from tacita.cli.jobs.shared_cells import ANY, Subject
 from tacita.cli.protect import specify_protection
 from tacita.cli.protected_case import ProtectedCase, find_place, list_formats, protect_case
 from tacita.core.outcome import read_gap
@@ -17,6 +18,7 @@ from tacita.core.run import Run, draw_seed
 if TYPE_CHECKING:
     from tacita.core.tables.table import Table
     from tacita.publication.destination import Destination
+    from tacita.specification.sections import Source
     from tacita.specification.specification import Specification
 
 T = TypeVar("T")
@@ -54,6 +56,25 @@ class ProjectJob:
         from tacita.tabulation.address import is_address
 
         return not any(is_address(source.path) for source in self.specification.sources)
+
+    @property
+    def subjects(self) -> tuple[Subject, ...]:
+        return tuple(map(self._find_subject, self.specification.sources))
+
+    def _find_subject(self, source: Source) -> Subject:
+        from tacita.tabulation.address import is_address
+
+        where = (
+            source.path
+            if is_address(source.path)
+            else str((self.specification.folder / source.path).resolve())
+        )
+        unknown = "" if source.microdata is not None else ANY
+        return Subject(where, (source.value or unknown).casefold(), source.only)
+
+    @property
+    def takes_account_of(self) -> tuple[Path, ...]:
+        return tuple(self.specification.folder / old.file for old in self.specification.published.releases)
 
     def carry_out(self, run: Run) -> JobResult:
         seed = self.specification.protect.seed
