@@ -326,7 +326,11 @@ def _find_trees(specification: Specification, source: Source, trees: Trees) -> d
         listed = (names,) if isinstance(names, str) else names
         _refuse_unknown(f"hierarchies.{column}", listed, trees)
         given = {name: specification.hierarchies[name] for name in listed}
-        plain = {n: t.file for n, t in given.items() if isinstance(t, Classification) and t.total is None}
+        plain = {
+            name: tree.file
+            for name, tree in given.items()
+            if isinstance(tree, Classification) and tree.total is None and tree.lead == Classification.lead
+        }
         found[column] = [
             specification.folder / file if (file := plain.get(name)) is not None else trees[name]
             for name in listed
