@@ -110,10 +110,8 @@ class Destination:
         else:
             internal += [RECORD, PUBLISHED_FILES]
             names = list(dict.fromkeys([*self.plan(formats).values(), *self._list_noted()]))
-        return [
-            *(self.home / self.internal / name for name in internal),
-            *(self.home / self.public / name for name in names),
-        ]
+        inside, outside = self.home / self.internal, self.home / self.public
+        return [*(inside / name for name in internal), *(outside / name for name in names)]
 
     def find_earlier(self) -> list[Path]:
         """Return the paths of an earlier release's files at this destination.

@@ -28,7 +28,7 @@ def refuse_published(place: str | os.PathLike[str]) -> None:
     """
     given = Path(place)
     for path in (Path(os.path.normpath(given.absolute())), given.resolve()):
-        named = [folder for folder in (path, *path.parents) if folder.name.lower() == PUBLICATION]
+        named = _list_publications(path)
         if any(folder in (path, path.parent) or _holds_results(folder) for folder in named):
             raise InputError(
                 f"what is internal would lie inside a folder called '{PUBLICATION}'",
@@ -44,16 +44,20 @@ def find_draft_home(folder: Path) -> Path:
     So do those for a publication that is the only place on its device or that its user may write to.
     """
     given = Path(os.path.normpath(folder.absolute()))
-    named = [
-        place
-        for place in (given, *given.parents)
-        if place.name.lower() == PUBLICATION and (place == given or _holds_results(place))
-    ]
+    named = [place for place in _list_publications(given) if place == given or _holds_results(place)]
     if not named:
         return folder
     beside = named[-1].parent
     same = os.stat(beside).st_dev == os.stat(folder).st_dev and os.access(beside, os.W_OK | os.X_OK)
     return beside if same else folder
+
+
+def _list_publications(path: Path) -> list[Path]:
+    """Return those of a path and its parents that are called ``publication``, from the inside out."""
+    if PUBLICATION not in str(path).lower():
+        # Nearly always so, and a list of all parents takes time where many tables are written.
+        return []
+    return [folder for folder in (path, *path.parents) if folder.name.lower() == PUBLICATION]
 
 
 def _holds_results(folder: Path) -> bool:
