@@ -386,6 +386,21 @@ class TestHrc:
         path = written(tmp_path, "A\n--B\n----C\n---D\nE\n", "codes.hrc")
         assert Hierarchy.from_hrc(path, lead="--").to_dict() == {"A": {"B": {"C": {}}, "-D": {}}, "E": {}}
 
+    @pytest.mark.parametrize("indent", [" ", "  ", "\t"])
+    def test_indentation_is_found_as_the_lead_string(self, tmp_path: Path, indent: str) -> None:
+        text = f"North\n{indent}N1\n{indent}{indent}N11\n{indent}N2\nSouth\n"
+        path = written(tmp_path, text, "codes.hrc")
+        assert Hierarchy.from_hrc(path).to_dict() == {"North": {"N1": {"N11": {}}, "N2": {}}, "South": {}}
+        # What is given counts: these are codes with blanks before them.
+        assert f"{indent}N1" in Hierarchy.from_hrc(path, lead="@").codes
+
+    @pytest.mark.parametrize(
+        "text", ["  1\n 10\n100\n", "A\n@ 1\n@10\nB\n", "A\n  1\n   2\n", "A\n B\n   C\n"]
+    )
+    def test_padded_codes_are_not_taken_for_indented_ones(self, tmp_path: Path, text: str) -> None:
+        path = written(tmp_path, text, "codes.hrc")
+        assert Hierarchy.from_hrc(path) == Hierarchy.from_hrc(path, lead="@")
+
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
     def test_encodings(self, tmp_path: Path, encoding: str) -> None:
         path = written(tmp_path, "Åland\n@é\n", "codes.hrc", encoding)

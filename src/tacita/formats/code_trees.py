@@ -14,6 +14,7 @@ import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tacita.core.errors import HierarchyError, did_you_mean
 from tacita.core.hierarchy.links import Links
@@ -22,16 +23,22 @@ from tacita.formats.textfile import read_text
 from tacita.storage.atomic import write_text
 
 HRC_LINE_LIMIT = 199
+USUAL_LEAD = "@"
 
 
-def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str | None) -> Links:
-    """Return the links from codes to parents in a classification's `.hrc` file; see the grammar above."""
+def read_hrc(path: str | os.PathLike[str], lead: str | None, total: str, encoding: str | None) -> Links:
+    """Return the links from codes to parents in a classification's `.hrc` file; see the grammar above.
+
+    Without a lead string it is ``@``, or the blanks by which codes are indented; see :func:`find_lead`.
+    """
+    written = read_text(path, encoding)[0].split("\n")
+    lead = find_lead(written) if lead is None else lead
     require_lead(lead)
     parents: list[str] = []
     children: list[str] = []
     lines: list[int] = []
     path_to_previous = [total]
-    for number, raw in enumerate(read_text(path, encoding)[0].split("\n"), start=1):
+    for number, raw in enumerate(written, start=1):
         line = raw.rstrip()
         if not line:
             continue
@@ -65,6 +72,25 @@ def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str 
     if not children:
         raise HierarchyError("the file holds no code", place=path, remedy="Write one code per line.")
     return Links(parents, children, lambda link: f"{path}, line {lines[link]}")
+
+
+def find_lead(lines: Sequence[str]) -> str:
+    """Return the lead string of a `.hrc` file: the blanks of one level if its codes are indented, else ``@``.
+
+    Codes are indented if no line begins with ``@``, the first has no blank before it, and the others have
+    multiples of some number of equal blanks, one more than the line before at most. A list of codes that are
+    padded on the left to one width is none of that, unless longer codes come before shorter ones.
+    """
+    codes = [line.rstrip() for line in lines if line.strip()]
+    indents = [line[: len(line) - len(line.lstrip(" \t"))] for line in codes]
+    blanks = set("".join(indents))
+    if not codes or indents[0] or len(blanks) != 1 or any(line.startswith(USUAL_LEAD) for line in codes):
+        return USUAL_LEAD
+    unit = min(len(indent) for indent in indents if indent)
+    depths = [len(indent) / unit for indent in indents]
+    steps = [after - before for before, after in pairwise(depths)]
+    is_indented = all(depth.is_integer() for depth in depths) and max(steps) <= 1
+    return unit * blanks.pop() if is_indented else USUAL_LEAD
 
 
 def require_lead(lead: str) -> None:

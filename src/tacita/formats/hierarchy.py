@@ -10,8 +10,10 @@ from tacita.formats.csv import write_rows
 from tacita.formats.escape import escape_all
 
 
-def read_hierarchy(path: str | os.PathLike[str], total: str | None = None, lead: str = "@") -> Hierarchy:
-    """Return the classification of a ``.hrc`` file with this lead string, or else of a CSV file."""
+def read_hierarchy(
+    path: str | os.PathLike[str], total: str | None = None, lead: str | None = None
+) -> Hierarchy:
+    """Return the classification of a ``.hrc`` file, with the lead string given or found, or of a CSV file."""
     if Path(path).suffix.lower() == ".hrc":
         return Hierarchy.from_hrc(path, lead=lead, total=total or DEFAULT_TOTAL)
     return Hierarchy.from_csv(path, total=total)

@@ -59,7 +59,7 @@ class Classification(Section):
     file: str | None = None
     codes: tuple[str, ...] | None = None
     total: str | None = None
-    lead: str = "@"
+    lead: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -286,14 +286,15 @@ class Hierarchy:
     def from_hrc(
         cls,
         path: FilePath,
-        lead: str = "@",
+        lead: str | None = None,
         total: str = DEFAULT_TOTAL,
         encoding: str | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> Hierarchy:
         """Return the tree of codes in a `.hrc` file: one per line, after a lead string for each ancestor.
 
-        The total has no line, and no lead string.
+        The total has no line, and no lead string. Without `lead` it is `@`, or the blanks by which codes are
+        indented where no line begins with `@`.
 
         Blanks after the lead strings belong to the code, trailing blanks do not. Without `encoding` the file
         is read as UTF-8, or as cp1252 where it is not UTF-8.
