@@ -75,23 +75,25 @@ class NearAttacks:
         if share is not None:
             upper = np.tile(share[cells], 2) * np.minimum(upper, 1.0)
         at = int(np.searchsorted(cells, target)) + (0 if direction > 0 else n)
-        cost = np.zeros(2 * n)
-        cost[at], upper[at], upper[(at + n) % (2 * n)] = -1.0, min(length, upper[at]), 0.0
+        upper[at], upper[(at + n) % (2 * n)] = min(length, upper[at]), 0.0
+        furthest = np.zeros(2 * n)
+        furthest[at] = -1.0
+        # A move that avoids cells that are open only in part fits the next points, too. Most targets get as
+        # far as they must; for the others the program is solved again, for its dual values.
+        cost = furthest
+        if share is not None:
+            cost = np.tile(1.0 + FRAGILE * (1.0 - share[cells]), 2)
+            cost[at] = -DOMINANT
         columns = (stated.starts, stated.row, stated.entry)
         point = self._programs.solve(cost, (np.zeros(2 * n), upper), columns, stated.rows.size)
+        if point is not None and point[at] < length - TOLERANCE and share is not None:
+            point = self._programs.solve_again(furthest)
         if point is None:
             return None
         reached, limit = float(point[at]), None
         if reached < length - TOLERANCE:
             lift = self._lifting.lift if support is None else support.lift_duals
             limit = lift(target, direction, stated.rows, self._programs.read_duals())
-        elif share is not None:
-            # A move that avoids cells that are open only in part fits the next points, too.
-            lasting = np.tile(1.0 + FRAGILE * (1.0 - share[cells]), 2)
-            lasting[at] = -DOMINANT
-            again = self._programs.solve_again(lasting)
-            if again is not None and again[at] >= length - TOLERANCE:
-                point = again
         change = point[:n] - point[n:]
         used = np.abs(change) > CARRIED
         return NearAttack(reached, RoutedMove(cells[used], change[used]), limit)
