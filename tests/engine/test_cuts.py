@@ -21,8 +21,9 @@ from scipy.sparse import csr_array
 from tacita import Levels, Outsider, Problem, Table
 from tacita.core.errors import InfeasibleError
 from tacita.core.run import Run
+from tacita.engine.attack import separation
 from tacita.engine.attack.attacks import Attacks, BlockedRequirement, find_support
-from tacita.engine.attack.cuts import Cutter, drop_known_rows
+from tacita.engine.attack.cuts import Bridge, Cutter, drop_known_rows
 from tacita.engine.attack.flows import FlowAttacks
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Requirements, find_room
@@ -236,6 +237,28 @@ def test_a_blocked_requirement_gives_a_cut(seed: int) -> None:
     for x in some_points(model, np.random.default_rng(seed)):
         for blocked in blocked_by_programs(presolved, model, x) + blocked_by_flows(presolved, model, x):
             assert cutter.make_cut(model.requirements, blocked, x) is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_round_in_a_large_table_ends_with_few_cuts_and_none_only_where_none_fails(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Near attacks on few cells leave requirements undecided, and one cut is enough for a round."""
+    monkeypatch.setattr(separation, "FEWEST", 1)
+    monkeypatch.setattr(NearAttacks, "sizes", (2, 4))
+    patterns = patterns_of(seed, False)
+    model, presolved = patterns.model, PresolvedTable.of(patterns.model)
+    cutter = Cutter(presolved, model.lower, model.upper)
+    rounds = separation.Separation(presolved, model.requirements, cutter, Run())
+    rounds.near = NearAttacks(Neighbourhoods(presolved))
+    for x in some_points(model, np.random.default_rng(seed)):
+        rounds.forget_rows()
+        rows = rounds.find_cuts(x)
+        assert bool(rows) >= bool(blocked_by_programs(presolved, model, x))
+        for row in rows:
+            assert row.compute_slack(x) < 0
+            assert_keeps(row, patterns.needed if isinstance(row.origin, Bridge) else patterns.protected)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -48,6 +48,12 @@ class NearAttackers(Protocol):
 LANES = 4
 """Solver sessions side by side. Their number is fixed, so that one thread finds what several find."""
 FEW = 200
+FEWEST = 20
+"""Cuts with which a round in a large table may end, or one for every hundred requirements if these are more
+and attacks on few cells give them.
+"""
+MANY = 400
+"""Requirements from which on such a round is a short one."""
 
 
 class Separation:
@@ -75,11 +81,17 @@ class Separation:
         # Coefficients of binaries are reduced to the level; other windows count in full.
         self._most = 1.0 if presolved.only_switches else WIDE
 
+    @property
+    def has_short_rounds(self) -> bool:
+        """Whether rounds of cuts end with far fewer than there are requirements."""
+        return self.near is not None and len(self.requirements) > MANY
+
     def find_cuts(self, x: Floats, enough: int | None = None) -> list[CutRow]:
         """Return new capacity cuts and bridges that a fractional point of the search violates.
 
         With ``enough`` those that failed most often are checked first, until there are so many rows; without,
-        each round goes on where the last one stopped, and ends when about a quarter of the requirements fail.
+        each round goes on where the last one stopped, and ends when about a quarter of the requirements fail,
+        in large tables sooner.
         """
         self._remember_near(x)
         rows = self.cutter.find_bridges(x)
@@ -93,10 +105,10 @@ class Separation:
             step = 2 * enough
             pending = pending[np.argsort(-self._failures[pending], kind="stable")]
         if self.near is not None:
-            few = max(20, len(self.requirements) // 20)
-            enough, step = min(enough, few), min(step, few)
-            near, pending = self._cut_near(pending, x, lanes, enough)
-            rows += near
+            # The relaxation is solved much faster than attackers' programs: a round may end with few cuts.
+            step = min(enough, max(FEWEST, len(self.requirements) // 100))
+            near, pending = self._cut_near(pending, x, lanes, step)
+            rows, enough = rows + near, min(enough, FEWEST)
             if len(rows) >= enough:
                 pending = pending[:0]
         for start in range(0, pending.size, step):
@@ -134,6 +146,7 @@ class Separation:
             # What so many cells left undecided before, they probably leave undecided again.
             for k in which[stated[which] & (self._inconclusive[which] <= step)].tolist():
                 if self.run.over or len(rows) >= enough:
+                    self._next = k
                     break
                 found = self.near.attack_at(attacks, k, size)
                 if found is None:

@@ -31,8 +31,10 @@ class Propose(Protocol):
 
 PATIENCE = 12
 """Rounds without progress after which branching takes over."""
+SHORT = 3
+"""Short rounds, of few cuts, that count as one."""
 PROGRESS = 3e-3
-"""Share of the gap that PATIENCE rounds must close."""
+"""Share of the gap that so many rounds must close."""
 CLEANING = 10
 """Rounds after which a slack row is dropped."""
 SLACK = 0.1
@@ -92,7 +94,8 @@ class Root:
     def _add_cuts(self, propose: Propose | None, patient: bool, rounds: int, until: float) -> None:
         """Solve the relaxation and add cuts, round after round, and propose releases now and then."""
         search, history = self.search, list[float]()
-        proposal = FIRST_PROPOSAL if self.separation.near is None else FIRST_OF_LARGE
+        factor = SHORT if self.separation.has_short_rounds else 1
+        proposal = factor * (FIRST_PROPOSAL if self.separation.near is None else FIRST_OF_LARGE)
         for number in range(1, rounds + 1):
             if search.run.over or search.run.seconds > until or not self._solve():
                 return
@@ -113,7 +116,7 @@ class Root:
             self.rows += rows
             self.duals = np.concatenate([self.duals, np.zeros(len(rows))])
             self._idle = np.concatenate([self._idle, np.zeros(len(rows), dtype=np.int64)])
-            if not patient and _has_stalled(history, search):
+            if not patient and _has_stalled(history, search, factor * PATIENCE):
                 return
 
     def _cut_between(self) -> list[CutRow]:
@@ -178,9 +181,9 @@ class Root:
             self._program.remove(np.flatnonzero(before != self.search.upper))
 
 
-def _has_stalled(history: list[float], search: ReleaseSearch) -> bool:
-    """Return whether the last ``PATIENCE`` rounds of cuts closed less than ``PROGRESS`` of the gap."""
-    if len(history) <= PATIENCE or not np.isfinite(search.loss):
+def _has_stalled(history: list[float], search: ReleaseSearch, patience: int) -> bool:
+    """Return whether the last ``patience`` rounds of cuts closed less than ``PROGRESS`` of the gap."""
+    if len(history) <= patience or not np.isfinite(search.loss):
         return False
     gap = max(search.loss - history[-1], 1e-12)
-    return history[-1] - history[-1 - PATIENCE] < PROGRESS * gap
+    return history[-1] - history[-1 - patience] < PROGRESS * gap
