@@ -54,7 +54,17 @@ def _refuse_other(word: str, known: Sequence[str], what: str) -> None:
 
 @dataclass(frozen=True)
 class Classification(Section):
-    """A classification: a file (``.csv``, ``.hrc``), or a flat list of codes."""
+    """A classification: a file, or a flat list of codes.
+
+    Attributes
+    ----------
+    file
+        A file of codes: ``.csv`` (parent, child) or ``.hrc``.
+    codes, total
+        All codes below the total, in order, and the code of the total.
+    lead
+        The sign in front of lower levels in a ``.hrc`` file.
+    """
 
     file: str | None = None
     codes: tuple[str, ...] | None = None
@@ -141,6 +151,15 @@ class SensitiveCell(Section):
     """A cell that is sensitive by hand: its codes, and levels as amounts or in percent of the value.
 
     Where neither ``lower`` nor ``upper`` is given, both are ``protection`` percent, or 20.
+
+    Attributes
+    ----------
+    cell
+        Its codes by dimension; one that is left out is at its total.
+    lower, upper, sliding
+        Protection levels as amounts.
+    protection
+        Levels in percent of the value: one number, or the lower and the upper one.
     """
 
     cell: Cell
@@ -170,6 +189,10 @@ class Rules(Section):
         Respondents who have consented to publication.
     protection
         The percentage of the value that stands for the levels of cells which a file marks without any.
+    sensitive
+        Cells that are sensitive by hand.
+    exempt
+        Cells by their codes that are not sensitive, whatever rules, files and marks say.
     """
 
     rule: str | None = None
@@ -206,6 +229,17 @@ class Attackers(Section):
     No ``kinds`` means all contributors whom the table knows, ``("outsider",)`` none of them. ``within`` are
     shares of the value below and above it. Without it, a side without a bound is as the file states, or else
     usual: no cell is negative, and any may be large.
+
+    Attributes
+    ----------
+    kinds
+        ``outsider``, ``respondents``, ``holdings``.
+    coalitions, holding_coalitions
+        Respondents, and holdings, who share what they know: a list of names for each coalition.
+    file
+        Insiders one by one: a row for each attacker and cell.
+    lower, upper, within
+        What everyone knows of every cell: bounds, or shares of its value below and above it.
     """
 
     kinds: tuple[str, ...] = ()
@@ -228,7 +262,19 @@ class Attackers(Section):
 
 @dataclass(frozen=True)
 class Earlier(Section):
-    """A release that was published earlier, and how to read it."""
+    """A release that was published earlier, and how to read it.
+
+    Attributes
+    ----------
+    file
+        The file of the release.
+    value
+        Its column of numbers.
+    base, radius, rounded
+        What its numbers are multiples of; how far from the truth they may be; how they were rounded.
+    decimal, sheet
+        The decimal sign of its numbers; the sheet of a workbook.
+    """
 
     file: str
     value: str | None = None
@@ -248,7 +294,13 @@ class Earlier(Section):
 
 @dataclass(frozen=True)
 class Published(Section):
-    """Releases of this table, or of tables that share cells with it, that readers may have."""
+    """Releases of this table, or of tables that share cells with it, that readers may have.
+
+    Attributes
+    ----------
+    files
+        Names of files, or files with how to read them.
+    """
 
     files: tuple[str | Earlier, ...] = ()
 
@@ -260,14 +312,28 @@ class Published(Section):
 
 @dataclass(frozen=True)
 class Cost(Section):
-    """What hiding a cell costs: a word (``value``, ``unit``, ``log``, ``percent``, ``count``) or a column."""
+    """What hiding a cell costs.
+
+    Attributes
+    ----------
+    by
+        ``value``, ``unit``, ``log``, ``percent``, ``count``, ``distance``, or a column.
+    """
 
     by: str | None = None
 
 
 @dataclass(frozen=True)
 class Decision(Section):
-    """Something that was decided by hand: the file of cells that it was decided of, why, and by whom."""
+    """Something that was decided by hand.
+
+    Attributes
+    ----------
+    file
+        The file of cells that it was decided of.
+    reason, by
+        Why, and by whom.
+    """
 
     file: str | None = None
     reason: str | None = None
@@ -280,6 +346,15 @@ class Decisions(Section):
 
     Cells of these files are decided like those that ``[protect]`` and ``[rules]`` list, and the reasons hold
     for both. Of consents (``waived``) and of attackers who are left out only the reasons stand here.
+
+    Attributes
+    ----------
+    must_publish, must_hide
+        Cells that must be published as they are, and that must be hidden.
+    sensitive, exempt
+        Cells that are sensitive by hand, and that are not sensitive whatever rules say.
+    waived, attackers
+        Why respondents count as having consented, and why attackers are left out.
     """
 
     must_publish: str | Decision | None = None
@@ -322,7 +397,20 @@ class Decisions(Section):
 class Protection(Section):
     """The method and its effort; cells by their codes that must stay or must go.
 
-    ``start`` is a release whose pattern the search begins with, such as last period's.
+    Attributes
+    ----------
+    method, options
+        The name of a method, and its options by name.
+    time_limit
+        Seconds after which the best release so far is taken.
+    seed
+        What draws follow from: a secret. Without it one is drawn.
+    must_publish, must_hide
+        Cells that must be published as they are, and that must be hidden.
+    gap
+        The optimality gap that is enough: 0.05 or ``"5%"``.
+    start
+        A release whose pattern the search begins with, such as last period's.
     """
 
     method: str | None = None
