@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system
 SPARK := $(VENV)/.spark
+SITE := $(VENV)/.site
 MINUTES ?= 60
 COUNT ?= 10000
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo app test lint types check-all coverage lowest fuzz mutants bench screenshots clean
+.PHONY: help demo app test lint types check-all coverage lowest fuzz mutants bench screenshots docs clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -29,6 +30,11 @@ $(SYSTEM): $(INSTALLED)
 # Spark is large, and only slow tests use it.
 $(SPARK): $(INSTALLED)
 	@$(BIN)/python tests/system_packages.py --slow
+	@touch $@
+
+# What builds the site is needed for nothing else.
+$(SITE): $(INSTALLED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	@touch $@
 
 demo: $(INSTALLED)  ## protect a small table, results in build/demo
@@ -71,6 +77,12 @@ bench: $(SYSTEM)  ## every benchmark, one after the other
 
 screenshots: $(SYSTEM)  ## the pictures of docs/app.md, taken anew
 	@$(BIN)/python tests/browser/screenshots.py docs/images
+
+docs: $(SITE)  ## the documents as a site, in build/site; a link that leads nowhere is an error
+	@$(BIN)/python website/pages.py build/docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@$(BIN)/python website/outside.py build/site
+	@echo "build/site/index.html"
 
 clean:  ## remove the environment, caches and build results
 	@rm -rf $(VENV) $(VENV)-lowest .coverage build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -183,7 +183,7 @@ def test_the_picture_is_of_the_demo(tmp_path: Path) -> None:
     assert "nine sensitive cells (■), fifteen more" in " ".join(EVERYTHING.split())
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*DOCUMENTS, ROOT / "CHANGELOG.md"], ids=lambda path: path.name)
 def test_links_lead_somewhere(path: Path) -> None:
     text = FENCE.sub("", path.read_text(encoding="utf-8"))
     for target in LINK.findall(text):
@@ -245,15 +245,28 @@ def test_every_verb_and_method_is_mentioned() -> None:
     assert not missing
 
 
-def test_every_option_of_a_method_has_a_row_in_the_reference() -> None:
-    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+def test_every_option_of_a_method_is_explained_on_its_page() -> None:
+    pages = {name: (ROOT / "docs" / "methods" / f"{name}.md").read_text(encoding="utf-8") for name in METHODS}
     missing = [
-        (method, option.name)
-        for method in METHODS
-        for option in options_of(method)
-        if f"| `{method}` | `{method_class(method).__name__}` | `{option.name}` |" not in page
+        (name, option.name)
+        for name, page in pages.items()
+        for option in options_of(name)
+        if f"`{option.name}`" not in page
     ]
     assert not missing
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "methods").glob("*.md")), ids=lambda path: path.stem)
+def test_every_method_says_what_it_does_its_mathematics_and_what_is_proven(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    title, does, *_ = text.split("\n\n")
+    assert title.startswith("# ")
+    assert does.endswith(".")
+    places = [
+        text.find(f"\n## {part}\n") for part in ("The mathematics", "What readers know", "What is proven")
+    ]
+    assert -1 not in places
+    assert places == sorted(places)
 
 
 def test_every_method_and_rule_is_public() -> None:
