@@ -80,9 +80,9 @@ screenshots: $(SYSTEM)  ## the pictures of docs/app.md, taken anew
 
 docs: $(SITE)  ## the documents as a site, in build/site; a link that leads nowhere is an error
 	@$(BIN)/python website/pages.py build/docs
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build  # --quiet would count no warnings, and be strict about nothing
 	@$(BIN)/python website/outside.py build/site
-	@echo "build/site/index.html"
+	@echo "build/site/index.html; with search: $(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site"
 
 clean:  ## remove the environment, caches and build results
 	@rm -rf $(VENV) $(VENV)-lowest .coverage build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
