@@ -15,6 +15,8 @@ from pathlib import Path
 APT = ("apt-get", "-qq", "-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=15")
 SPARK = "install Spark and Java (pip install pyspark; Debian: apt-get install default-jre-headless)"
 OFFICE = "install LibreOffice and poppler (Debian: apt-get install libreoffice-calc-nogui poppler-utils)"
+SLOW = ("pyspark", "nbclient", "ipykernel", "material")
+"""Modules of the extra that only slow tests need."""
 PATIENCE = 240
 """Seconds for one attempt; a machine without network gives up much sooner."""
 
@@ -46,10 +48,10 @@ def get_java() -> str | None:
 
 
 def get_spark() -> bool:
-    """Install Spark, which is large, by the extra that only slow tests need."""
+    """Install Spark, which is large, and what else only slow tests need, by their extra."""
     root = str(Path(__file__).parents[1])
     pip = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    if importlib.util.find_spec("pyspark") is None:
+    if any(importlib.util.find_spec(name) is None for name in SLOW):
         run_quietly((*pip, "--editable", f"{root}[slow]"))
         importlib.invalidate_caches()
     return importlib.util.find_spec("pyspark") is not None and get_java() is not None
