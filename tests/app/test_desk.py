@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tacita.app.work.desk import Desk, LatestOnly
-from tacita.app.work.open_case import Case, open_case
+from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
 from tacita.app.work.workspace import Workspace
 from tacita.examples import example
 
@@ -96,3 +96,29 @@ def test_the_newest_question_is_answered_and_no_two_at_once() -> None:
     with ThreadPoolExecutor(1) as thread:
         thread.submit(lambda: asyncio.run(ask())).result()
     assert done == [(4, True), (7, False)]
+
+
+def test_what_another_page_changed_besides_is_kept_with_what_is_typed_here(workspace: Workspace) -> None:
+    """As when a mark on the page Table arrives after the page Rules was built."""
+    desk = Desk(workspace, lambda case: None, never)
+    desk.specify("rule-1", rules={"rule": "threshold(2)"})
+    marked = workspace.require_case().decide([3], Decision(DecisionKind.SENSITIVE))
+    workspace.change(marked)
+    desk.specify("rule-1", rules={"rule": "threshold(3)"})
+    now = workspace.require_case()
+    assert now.rules == ("threshold(3)",)
+    assert now.decisions == marked.decisions != {}
+    # A step of its own: undo takes back what was typed here, not the mark.
+    workspace.undo()
+    assert (workspace.require_case().rules, workspace.require_case().decisions) == (
+        ("threshold(2)",),
+        marked.decisions,
+    )
+
+
+def test_rules_typed_for_one_table_are_not_put_on_another(workspace: Workspace) -> None:
+    told: list[str] = []
+    desk = Desk(workspace, lambda case: None, lambda: told.append("stale"))
+    workspace.change(open_case(example("salazar").table, "salazar"))
+    desk.specify("rule-1", rules={"rule": "threshold(3)"})
+    assert (told, workspace.require_case().rules) == (["stale"], ())

@@ -13,16 +13,16 @@ Whatever page a test uses, the test fails if it asked another host for anything 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect, sync_playwright
 
-from driving import PATIENCE, Prepare, listening
+from driving import PATIENCE, Prepare, enter
 from get_chromium import REMEDY, find_chromium
-from running_server import RunningServer
+from running_server import TACITA, RunningServer
 
 LAPTOP = {"width": 1366, "height": 768}
 
@@ -34,9 +34,10 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
     """``start_server("CASE", "--largest-upload", "1")`` runs ``tacita app`` with these words."""
     with ExitStack() as running:
 
-        def start(*arguments: str) -> RunningServer:
+        def start(*arguments: str, program: Sequence[str] = TACITA) -> RunningServer:
             server = RunningServer.start(
                 arguments,
+                program=program,
                 folder=tmp_path_factory.mktemp("working"),
                 temporary=tmp_path_factory.mktemp("temporary"),
                 words=tmp_path_factory.mktemp("words") / "stderr",
@@ -123,14 +124,6 @@ def prepare(server: RunningServer, browser: Browser) -> Prepare:
         return prepared
 
     return take
-
-
-def enter(context: BrowserContext, address: str) -> Page:
-    """A page at this address, once it listens."""
-    page = context.new_page()
-    page.goto(address)
-    listening(page)
-    return page
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Locator, Page, StorageState, expect
+from playwright.sync_api import BrowserContext, Locator, Page, StorageState, expect
 
 Prepare = Callable[[Callable[[Page], None]], StorageState]
 """Takes steps in a session of their own; the session, to go on in."""
@@ -25,6 +25,14 @@ checkout compiles."""
 def listening(page: Page) -> None:
     """Wait until the page is there and what is done on it is heard, at once and in order."""
     page.wait_for_function("() => !window.isLeft && window.did_handshake")
+
+
+def enter(context: BrowserContext, address: str) -> Page:
+    """A page at this address, once it listens."""
+    page = context.new_page()
+    page.goto(address)
+    listening(page)
+    return page
 
 
 @contextmanager

@@ -28,13 +28,21 @@ class RunningServer:
     first_address: str
 
     @classmethod
-    def start(cls, arguments: Sequence[str], *, folder: Path, temporary: Path, words: Path) -> Self:
+    def start(
+        cls,
+        arguments: Sequence[str],
+        *,
+        folder: Path,
+        temporary: Path,
+        words: Path,
+        program: Sequence[str] = TACITA,
+    ) -> Self:
         """Run ``tacita app`` with these words, and wait until it tells its address."""
         # NiceGUI behaves differently where it believes to be tested.
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         with words.open("w") as errors:
             process = subprocess.Popen(
-                [sys.executable, *TACITA, "app", "--no-browser", *arguments],
+                [sys.executable, *program, "app", "--no-browser", *arguments],
                 cwd=folder,
                 env={**kept, "TMPDIR": str(temporary)},
                 stdin=subprocess.PIPE,

@@ -15,6 +15,7 @@ from pathlib import Path
 from nicegui import ElementFilter, ui
 
 from tacita.app.controls import forms, next_step, notices
+from tacita.app.controls.connection import add_connection_cover
 from tacita.app.serving.doors import get_workspace
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
@@ -82,6 +83,7 @@ def _declare(screen: Screen) -> None:
             ui.add_css(style)
         ui.colors(primary="#1f5f99", secondary="#46586a", negative="#a3202a", positive="#23683b")
         dark = ui.dark_mode(value=workspace.dark)
+        add_connection_cover(keeps_recent=False)
         _add_help_dialog(screen)
         _show_header(screen, workspace, dark)
         # Inside the element "main" of NiceGUI's page.

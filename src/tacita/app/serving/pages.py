@@ -6,6 +6,7 @@ session decides: an id that got around opens nothing.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -16,6 +17,8 @@ from tacita.app.work.workspace import Workspace
 
 MESSAGES = ("handshake", "event", "javascript_response", "ack", "log")
 """What a browser sends through its socket; each message names its page."""
+SETTLE = "settle"
+"""A message that is answered when those before it are dealt with: a page waits for it before it is left."""
 
 Handler = Callable[[str, MutableMapping[str, Any]], Awaitable[object]]
 
@@ -36,6 +39,17 @@ def bind_messages() -> None:
     handlers = core.sio.handlers["/"]
     for name in MESSAGES:
         handlers[name] = _bind_handler(handlers[name])
+    core.sio.on(SETTLE, _settle)
+
+
+async def _settle(sid: str) -> bool:
+    """Answer a page that everything it has sent so far is done, as far as it is done at once.
+
+    Messages of a page come in order, and each begins its work in a task of its own; some begin another one.
+    """
+    for _ in range(3):
+        await asyncio.sleep(0)
+    return True
 
 
 def _bind_handler(handle: Callable[..., object]) -> Handler:

@@ -54,10 +54,12 @@ def create(
     from fastapi import FastAPI
     from nicegui import binding, core, ui
 
+    from tacita.app.serving.alive import add_route
     from tacita.app.serving.pages import bind_messages
 
     screens()
     application = FastAPI(openapi_url=None)
+    add_route(application)
     ui.run_with(
         application,
         title="Tacita",

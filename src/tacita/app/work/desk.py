@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import fields
 from typing import Any, Generic, TypeVar
 
 from tacita.app.work.open_case import Case
-from tacita.app.work.workspace import Workspace
+from tacita.app.work.workspace import Workspace, is_same_table
+from tacita.specification.sections import Section
 
 
 class Desk:
@@ -22,8 +24,8 @@ class Desk:
     on_change
         Called with the case after each change.
     on_stale
-        Called instead of a change where somebody else has changed the case since this desk last did: what is
-        on the page would put back what was there before.
+        Called instead of a change where somebody else has changed the same thing, or the cells, since this
+        desk last did: what is on the page would put back what was there before.
     """
 
     def __init__(
@@ -45,9 +47,12 @@ class Desk:
 
     def change(self, field: str, case: Case) -> None:
         """Put a changed case into the workspace; changes of one ``field`` in a row are one step of undo."""
-        if self._workspace.case is not self._shown:
-            self._on_stale()
-            return
+        if self.case is not self._shown:
+            if not _concerns_as_shown(case, self.case, self._shown):
+                self._on_stale()
+                return
+            # The step of undo before this one is somebody else's.
+            self._field, self._shown = "", self.case
         if case.specification == self.case.specification and case.data is self.case.data:
             return
         if field == self._field:
@@ -59,6 +64,29 @@ class Desk:
     def end_step(self) -> None:
         """Make the user's next change a step of undo of its own: the field of the page was left."""
         self._field = ""
+
+
+def _concerns_as_shown(new: Case, present: Case, shown: Case) -> bool:
+    """Return whether a change of the present case concerns only what the page shows as it is now."""
+    if not is_same_table(shown, present) or not shown.table.structure.same_cells(present.table.structure):
+        return False
+    if new.data is not present.data and shown.published != present.published:
+        return False
+    return _keeps_changes(new.specification, present.specification, shown.specification)
+
+
+def _keeps_changes(new: Section, present: Section, shown: Section) -> bool:
+    """Return whether every field of a specification that differs from the present one is as it was shown."""
+    for each in fields(new):  # type: ignore[arg-type]
+        after, now, before = (getattr(section, each.name) for section in (new, present, shown))
+        if after == now:
+            continue
+        if isinstance(after, Section) and isinstance(now, Section) and isinstance(before, Section):
+            if not _keeps_changes(after, now, before):
+                return False
+        elif now != before:
+            return False
+    return True
 
 
 T = TypeVar("T")

@@ -103,7 +103,7 @@ class Workspace:
         case = self.require_case()
         specification = case.specification
         for job in reversed(self.jobs):
-            if _is_same_table(job.case, case):
+            if is_same_table(job.case, case):
                 specification = specification.replace(protect=job.request)
                 return (
                     specification.replace(output={"formats": self.formats}) if self.formats else specification
@@ -153,7 +153,7 @@ class Workspace:
             self.case.forget_problem()
             self._past = _limit_history([*self._past, self.case])
         self._future = []
-        if self.case is None or not _is_same_table(self.case, case):
+        if self.case is None or not is_same_table(self.case, case):
             self.formats = ()
         self.case = case
 
@@ -246,7 +246,7 @@ class Workspace:
         self._folder.cleanup()
 
 
-def _is_same_table(one: Case, other: Case) -> bool:
+def is_same_table(one: Case, other: Case) -> bool:
     """Return whether two cases of the session are states of one table, by where it comes from."""
     specification, others = one.specification, other.specification
     return (one.name, specification.sources, specification.folder) == (

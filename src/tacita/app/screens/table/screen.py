@@ -237,10 +237,16 @@ class TableScreen:
     # ------------------------------------------------------------------ what is done
 
     def _is_current(self) -> bool:
-        """Return whether the case on the page is still the session's. If another window has changed it, the
+        """Return whether what the page shows is still the session's. If another window has changed it, the
         page is shown anew, its head too, and what was meant for the old one is not done.
+
+        Rules, attackers and costs are on another page: who changes them changes nothing that is shown here.
         """
-        if self.workspace.case is self.case:
+        now = self.workspace.case
+        if now is self.case:
+            return True
+        if now is not None and now.data is self.case.data and now.decisions == self.case.decisions:
+            self.case = now
             return True
         self.workspace.notes = [CHANGED_ELSEWHERE]
         ui.navigate.reload()
