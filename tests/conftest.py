@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 
 from hypothesis import HealthCheck, settings
 
@@ -20,3 +21,6 @@ settings.load_profile(os.environ.get("TACITA_HYPOTHESIS_PROFILE", "ci"))
 # A runner in the background ignores Ctrl-C, and so would the code that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What servers keep of recent work is kept for nobody.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="tacita-tests-state-")

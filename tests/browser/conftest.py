@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -34,10 +35,13 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
     """``start_server("CASE", "--largest-upload", "1")`` runs ``tacita app`` with these words."""
     with ExitStack() as running:
 
-        def start(*arguments: str, program: Sequence[str] = TACITA) -> RunningServer:
+        def start(
+            *arguments: str, program: Sequence[str] = TACITA, state: Path | None = None
+        ) -> RunningServer:
             server = RunningServer.start(
                 arguments,
                 program=program,
+                state=state,
                 folder=tmp_path_factory.mktemp("working"),
                 temporary=tmp_path_factory.mktemp("temporary"),
                 words=tmp_path_factory.mktemp("words") / "stderr",

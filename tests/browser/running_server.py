@@ -36,15 +36,18 @@ class RunningServer:
         temporary: Path,
         words: Path,
         program: Sequence[str] = TACITA,
+        state: Path | None = None,
     ) -> Self:
-        """Run ``tacita app`` with these words, and wait until it tells its address."""
+        """Run ``tacita app`` with these words, and wait until it tells its address; recent work is kept in
+        ``state``.
+        """
         # NiceGUI behaves differently where it believes to be tested.
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         with words.open("w") as errors:
             process = subprocess.Popen(
                 [sys.executable, *program, "app", "--no-browser", *arguments],
                 cwd=folder,
-                env={**kept, "TMPDIR": str(temporary)},
+                env={**kept, "TMPDIR": str(temporary), "XDG_STATE_HOME": str(state or words.parent)},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

@@ -83,7 +83,7 @@ def _declare(screen: Screen) -> None:
             ui.add_css(style)
         ui.colors(primary="#1f5f99", secondary="#46586a", negative="#a3202a", positive="#23683b")
         dark = ui.dark_mode(value=workspace.dark)
-        add_connection_cover(keeps_recent=False)
+        add_connection_cover(keeps_recent=workspace.keeps_recent)
         _add_help_dialog(screen)
         _show_header(screen, workspace, dark)
         # Inside the element "main" of NiceGUI's page.

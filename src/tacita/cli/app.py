@@ -36,8 +36,15 @@ def run_app_command(
         int,
         typer.Option(min=1, metavar="MIB", help="The largest file that the page can open, in MiB."),
     ] = 64,
+    recent: Annotated[
+        bool | None,
+        typer.Option(
+            "--recent/--no-recent",
+            help="Keep work for the next start in a private folder, or not; remembered. At first it is kept.",
+        ),
+    ] = None,
 ) -> int:
-    """Protect tables in the browser. The page is for this machine only; what is not exported is not kept."""
+    """Protect tables in the browser. The page is for this machine only."""
     if importlib.util.find_spec("nicegui") is None:
         raise InputError("the web app is not installed", remedy="install it with pip install 'tacita[app]'")
     from tacita.app.serving.guard import MEBIBYTE
@@ -58,8 +65,10 @@ def run_app_command(
         case=case,
         largest_upload=largest_upload * MEBIBYTE,
         open_browser=not no_browser,
+        keep_recent=recent,
         ready=print_first,
         again=None if output.json else print_again,
+        report=print_message,
     )
     _leave_runs_behind()
     return DONE

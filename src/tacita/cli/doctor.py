@@ -66,6 +66,7 @@ def run_doctor_command(
         _attempt("solver", _try_solver),
         _attempt("temporary files", _write_temporary),
         _attempt("web app", _bind_loopback),
+        *_check_servers(),
     ]
     if folder is not None:
         checks += _check_folder(folder)
@@ -187,6 +188,17 @@ def _check_folder(folder: Path) -> list[Check]:
         if not at_work
     ]
     return [*done, *at_work, *marked] or [Check(str(folder), True, "nothing left by an interrupted run")]
+
+
+def _check_servers() -> list[Check]:
+    """Remove what killed servers of ``tacita app`` left, and return the checks of ``tacita doctor`` on it."""
+    from tacita.storage.temporary import list_temporary_folders, remove_dead_folders
+
+    removed = remove_dead_folders()
+    return [
+        *(Check(str(path), True, "left by a killed tacita app: removed") for path in removed),
+        *(Check(str(path), True, "of a tacita app that runs") for path in list_temporary_folders()),
+    ]
 
 
 def _bind_loopback() -> str:

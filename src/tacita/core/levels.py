@@ -11,7 +11,7 @@ least one unit of uncertainty in some form: to know it exactly is always a discl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,16 @@ if TYPE_CHECKING:
     from tacita.core.tables.table import Table
 
 
+@dataclass(frozen=True)
+class Sentences:
+    """Sentences on cells that were made before; a value, which can be written to files."""
+
+    by_cell: Mapping[int, str]
+
+    def __call__(self, cell: int) -> str:
+        return self.by_cell[int(cell)]
+
+
 @dataclass(frozen=True, eq=False)
 class Reason:
     """Cells that one rule hit, and why: ``explain(cell)`` is a sentence that may name values.
@@ -44,8 +54,11 @@ class Reason:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what to pickle: the sentences are made first, since what makes them cannot be pickled."""
-        sentences = {cell: self.explain(cell) for cell in self.cells.tolist()}
-        return Reason, (self.rule, self.cells, sentences.__getitem__, self.percent)
+        return Reason, (self.rule, self.cells, self.make_sentences(), self.percent)
+
+    def make_sentences(self) -> Sentences:
+        """Return the sentences on all cells that the rule hit, made now."""
+        return Sentences({cell: self.explain(cell) for cell in self.cells.tolist()})
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import secrets
 
+from tacita.app.work.recent import RecentWork
 from tacita.app.work.workspace import Workspace
 
 
@@ -20,10 +21,13 @@ class Doors:
     ----------
     first
         What the first to enter finds; everybody else, and the first without it, finds an empty workspace.
+    recent
+        Where the work of sessions is kept; None: nowhere.
     """
 
-    def __init__(self, first: Workspace | None = None) -> None:
+    def __init__(self, first: Workspace | None = None, recent: RecentWork | None = None) -> None:
         self._first = first
+        self._recent = recent
         self._tokens: list[str] = []
         self._workspaces: dict[str, Workspace] = {}
 
@@ -40,7 +44,7 @@ class Doors:
             return None
         self._tokens.remove(known)
         session = secrets.token_urlsafe(32)
-        self._workspaces[session] = self._first or Workspace()
+        self._workspaces[session] = self._first or Workspace(self._recent)
         self._first = None
         return session
 
@@ -48,6 +52,11 @@ class Doors:
         """Return the workspace of a browser's session; None for a session that never began here."""
         known = _find_equal(session, list(self._workspaces))
         return None if known is None else self._workspaces[known]
+
+    def list_workspaces(self) -> list[Workspace]:
+        """Return the workspaces of all sessions of the app."""
+        first = [] if self._first is None else [self._first]
+        return [*first, *list(self._workspaces.values())]
 
     def close(self) -> None:
         """End every session of the app: runs stop, temporary folders go."""

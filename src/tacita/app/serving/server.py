@@ -13,12 +13,13 @@ import sys
 import tempfile
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacita.app.serving.guard import LARGEST_UPLOAD, Guard
 from tacita.core.errors import InputError
+from tacita.storage.temporary import make_temporary_folder, remove_dead_folders
 
 if TYPE_CHECKING:
     import uvicorn
@@ -87,8 +88,10 @@ def serve(
     case: Path | None = None,
     largest_upload: int = LARGEST_UPLOAD,
     open_browser: bool = True,
+    keep_recent: bool | None = None,
     ready: Callable[[str], None],
     again: Callable[[str], None] | None = None,
+    report: Callable[[str], None] = lambda note: None,
 ) -> None:
     """Serve the app on 127.0.0.1, and nowhere else, until Ctrl-C; from the main thread, which hears signals.
 
@@ -102,21 +105,34 @@ def serve(
         Bytes that one request may have.
     open_browser
         Whether to show the first address in the browser of this machine.
+    keep_recent
+        Whether to keep what sessions work on for a later server; remembered. None: as it was said last.
     ready
         Is told the first address, with its one-time token, once the server answers.
     again
         Is told a fresh address for every line on standard input; without it nobody listens there.
+    report
+        Is told what was found of servers that were killed.
     """
-    with _end_in_order(), _bind(port) as listener, _use_private_folder():
+    with _end_in_order(), _bind(port) as listener, _use_private_folder() as removed:
         from tacita.app.frame import register
         from tacita.app.serving.doors import Doors
+        from tacita.app.work.recent import Keeper, RecentWork
         from tacita.app.work.workspace import Workspace
 
         port = listener.getsockname()[1]
-        first = Workspace()
-        with contextlib.closing(Doors(first)) as doors:
+        recent = RecentWork()
+        if keep_recent is not None:
+            recent.enable(keep_recent)
+        first = Workspace(recent)
+        with contextlib.closing(Doors(first, recent)) as doors:
             if case is not None:
                 first.open_path(case)
+            if removed:
+                report(describe_removed(removed))
+                first.notes = [*first.notes, describe_removed(removed)]
+            keeper = Keeper(recent, doors.list_workspaces)
+            keeper.start()
 
             def address() -> str:
                 return f"http://{LOOPBACK}:{port}/?token={doors.make_token()}"
@@ -130,7 +146,8 @@ def serve(
                     _in_background(lambda: _listen(lambda: again(address())))
 
             server = _make_server(create(doors, port, register, largest_upload=largest_upload), started)
-            server.run(sockets=[listener])
+            with contextlib.closing(keeper):
+                server.run(sockets=[listener])
 
 
 def _bind(port: int) -> socket.socket:
@@ -152,21 +169,29 @@ def _bind(port: int) -> socket.socket:
 
 
 @contextlib.contextmanager
-def _use_private_folder() -> Iterator[None]:
-    """Keep all temporary files of the app in one folder that only its user can read, and remove it."""
+def _use_private_folder() -> Iterator[tuple[Path, ...]]:
+    """Keep all temporary files of the app in one folder that only its user can read, and remove it; yield
+    the folders of servers that were killed, which are gone now.
+    """
     before = tempfile.tempdir
     # Settings of other NiceGUI programs would put data elsewhere, in a database or on another machine.
     for name in [name for name in os.environ if name.startswith("NICEGUI_")]:
         del os.environ[name]
-    with tempfile.TemporaryDirectory(prefix="tacita-", ignore_cleanup_errors=True) as folder:
-        tempfile.tempdir = folder
+    removed = remove_dead_folders()
+    with make_temporary_folder() as folder:
+        tempfile.tempdir = str(folder)
         # NiceGUI looks for a store of its own in the working folder; ours stays empty.
-        os.environ["NICEGUI_STORAGE_PATH"] = folder
+        os.environ["NICEGUI_STORAGE_PATH"] = str(folder)
         try:
-            yield
+            yield removed
         finally:
             tempfile.tempdir = before
             del os.environ["NICEGUI_STORAGE_PATH"]
+
+
+def describe_removed(removed: Sequence[Path]) -> str:
+    """Return a sentence on the folders of killed servers that were removed."""
+    return f"Removed, as left by a server that was killed: {', '.join(map(str, removed))}."
 
 
 def _make_server(guard: Guard, started: Callable[[], None]) -> uvicorn.Server:

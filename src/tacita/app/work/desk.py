@@ -12,7 +12,7 @@ from dataclasses import fields
 from typing import Any, Generic, TypeVar
 
 from tacita.app.work.open_case import Case
-from tacita.app.work.workspace import Workspace, is_same_table
+from tacita.app.work.workspace import Workspace
 from tacita.specification.sections import Section
 
 
@@ -68,7 +68,7 @@ class Desk:
 
 def _concerns_as_shown(new: Case, present: Case, shown: Case) -> bool:
     """Return whether a change of the present case concerns only what the page shows as it is now."""
-    if not is_same_table(shown, present) or not shown.table.structure.same_cells(present.table.structure):
+    if shown.work != present.work or not shown.table.structure.same_cells(present.table.structure):
         return False
     if new.data is not present.data and shown.published != present.published:
         return False

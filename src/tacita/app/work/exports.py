@@ -109,7 +109,7 @@ def export_run(
 
 def _write_repetition(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Written:
     about = {**job.repetition, "formats": list(formats)}
-    specification = _drop_passing_files(job.case.specification, passing)
+    specification = drop_passing_files(job.case.specification, passing)
     project = write_project(job.problem, folder, specification=specification, **about)
     return Written((*project.paths, write_script(folder, **about)), project.notes)
 
@@ -149,7 +149,7 @@ def save_case(case: Case, target: Path, way: str, *, passing: Path) -> Written:
             gap=protect.gap,
             formats=output.formats,
             output=output.folder,
-            specification=_drop_passing_files(case.specification, passing),
+            specification=drop_passing_files(case.specification, passing),
         )
         return Written(written.paths, (*notes, *written.notes))
     if way not in HELD:
@@ -172,7 +172,7 @@ def make_file_name(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text)[:LONGEST_NAME].strip("-.") or "table"
 
 
-def _drop_passing_files(specification: Specification, passing: Path) -> Specification:
+def drop_passing_files(specification: Specification, passing: Path) -> Specification:
     """Return a specification to export, without its source if files of it are removed with the session."""
     if any(file.resolve().is_relative_to(passing.resolve()) for file in specification.files):
         return replace(specification, table=None, tables={}, hierarchies={})

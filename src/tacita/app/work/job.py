@@ -65,6 +65,9 @@ class Job:
     What it tells is read by the pages while the thread writes it; each attribute is replaced whole.
     ``has_incumbent`` says whether there is a best so far, which a cancel keeps. ``cut_short`` says what ended
     the search before it had proven its best, or the gap asked for; nothing where it ended by itself.
+
+    ``found`` is the release of a run that was finished before, with its ``secret`` seed: it is not searched
+    for again, and audited anew.
     """
 
     def __init__(
@@ -77,6 +80,8 @@ class Job:
         time_limit: float | None = None,
         gap: float | None = None,
         seed: int | None = None,
+        secret: int | None = None,
+        found: Release | None = None,
     ) -> None:
         self.number = number
         self.case = case
@@ -86,7 +91,9 @@ class Job:
         self.time_limit = time_limit
         self.gap = gap
         self.seed = seed
-        self._secret = draw_seed() if seed is None else seed
+        drawn = draw_seed() if secret is None else secret
+        self.secret = drawn if seed is None else seed
+        self._found = found
         self.state = State.WAITING
         self.events: list[Event] = []
         self.latest: Event | None = None
@@ -133,7 +140,7 @@ class Job:
     def used_seed(self) -> int | None:
         """The secret seed of the user's run, if something in its release was drawn at random; else None."""
         drawn = self.release is not None and "seed" in self.release.made_by
-        return self._secret if drawn else None
+        return self.secret if drawn else None
 
     @property
     def seconds(self) -> float:
@@ -174,7 +181,11 @@ class Job:
             self._started = time.monotonic()
             self.state = State.SEARCHING
         try:
-            self._protect()
+            if self._found is None:
+                self._protect()
+            else:
+                self.release = self._found
+                self._log_line("the release was kept, and is audited anew")
             self._judge()
         except Exception as error:
             if isinstance(error, StoppedError) and self.cancelled:
@@ -186,7 +197,7 @@ class Job:
 
     def _protect(self) -> None:
         run = self._search = Run(
-            self.time_limit, self._secret, listener=self._listen, gap=self.gap or 0.0
+            self.time_limit, self.secret, listener=self._listen, gap=self.gap or 0.0
         ).begin()
         # After the run can be reached: a stop that came before it, or comes now, is not lost.
         if self._cancelled.is_set():

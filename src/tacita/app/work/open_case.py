@@ -7,6 +7,7 @@ started with. A case becomes a :class:`~tacita.problem.problem.Problem` when a s
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -81,11 +82,14 @@ class Case:
         The table with what its files state.
     specification
         What the user specified. It names the source where the case was opened from a project.
+    work
+        A name for what was opened: all cases that are made of it have the same, and no other has it.
     """
 
     name: str
     data: Statement
     specification: Specification = field(default_factory=Specification)
+    work: str = field(default_factory=lambda: secrets.token_hex(8))
 
     @property
     def table(self) -> Table:

@@ -1,6 +1,7 @@
 """One user's work: the case with its undo, the runs, and a folder for files that come and go.
 
-Everything is in memory or in a temporary folder, and gone when the server stops; what is to stay is exported.
+Everything is in memory or in a temporary folder, and gone when the server stops. What is to stay is exported;
+the last state of each table is kept as recent work (:mod:`tacita.app.work.recent`), unless the user says no.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -18,10 +19,12 @@ import numpy as np
 from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case
 from tacita.core.errors import InputError
+from tacita.core.release import Release
 from tacita.specification.specification import Specification
 
 if TYPE_CHECKING:
     from tacita.app.work.inputs import RecordsAlternative, SheetQuestion, UserInput
+    from tacita.app.work.recent import RecentWork
     from tacita.app.work.records import RecordsFile
 
 MOST_STEPS = 100
@@ -72,7 +75,10 @@ class Workspace:
     offered: _AtHand[UserInput] = _AtHand()
     """What was refused as it is, and which the page Start offers to read in another way."""
 
-    def __init__(self) -> None:
+    def __init__(self, recent: RecentWork | None = None) -> None:
+        self.recent = recent
+        # Why what is done here is not kept as recent work, if it cannot be.
+        self.not_kept = ""
         self._folder = tempfile.TemporaryDirectory(prefix="tacita-")
         self._past: list[Case] = []
         self._future: list[Case] = []
@@ -85,6 +91,11 @@ class Workspace:
         self._chosen: Job | None = None
         self.dark: bool | None = None
         self.notes: list[str] = []
+
+    @property
+    def keeps_recent(self) -> bool:
+        """Whether what is done in the session is kept for a later one."""
+        return self.recent is not None and self.recent.enabled and not self.not_kept
 
     @property
     def folder(self) -> Path:
@@ -103,7 +114,7 @@ class Workspace:
         case = self.require_case()
         specification = case.specification
         for job in reversed(self.jobs):
-            if is_same_table(job.case, case):
+            if _is_same_table(job.case, case):
                 specification = specification.replace(protect=job.request)
                 return (
                     specification.replace(output={"formats": self.formats}) if self.formats else specification
@@ -153,7 +164,7 @@ class Workspace:
             self.case.forget_problem()
             self._past = _limit_history([*self._past, self.case])
         self._future = []
-        if self.case is None or not is_same_table(self.case, case):
+        if self.case is None or not _is_same_table(self.case, case):
             self.formats = ()
         self.case = case
 
@@ -187,11 +198,17 @@ class Workspace:
         seed: int | None = None,
     ) -> Job:
         """Return a new run on the session's case, begun in the background; options are checked at once."""
+        effort: dict[str, Any] = {"time_limit": time_limit, "gap": gap, "seed": seed}
+        return self._begin(lambda number: Job(number, self.require_case(), method, options, **effort))
+
+    def resume(self, request: Mapping[str, Any], secret: int, release: Release, case: Case) -> Job:
+        """Return a run that an earlier session finished, with its release, which is audited anew."""
+        return self._begin(lambda number: Job(number, case, **request, secret=secret, found=release))
+
+    def _begin(self, make: Callable[[int], Job]) -> Job:
         # Two clicks may come in two threads: no two runs have the same number.
         with self._numbering:
-            number = 1 + max((job.number for job in self.jobs), default=0)
-            effort: dict[str, Any] = {"time_limit": time_limit, "gap": gap, "seed": seed}
-            job = Job(number, self.require_case(), method, options, **effort)
+            job = make(1 + max((job.number for job in self.jobs), default=0))
             self.jobs.append(job)
         self.choose(job)
         self._threads.submit(job.carry_out)
@@ -246,7 +263,7 @@ class Workspace:
         self._folder.cleanup()
 
 
-def is_same_table(one: Case, other: Case) -> bool:
+def _is_same_table(one: Case, other: Case) -> bool:
     """Return whether two cases of the session are states of one table, by where it comes from."""
     specification, others = one.specification, other.specification
     return (one.name, specification.sources, specification.folder) == (

@@ -94,6 +94,12 @@ class Contributions:
             query=None if query is None else ask,
         )
 
+    def without_source(self) -> Contributions:
+        """Return the same contributions, looked up once and for all instead of in the microdata."""
+        if self.query is None or isinstance(self.query, KnownShares):
+            return self
+        return replace(self, query=KnownShares(self.shares_of(self.everyone())))
+
     def shares_of(self, who: Cells) -> Shares:
         """Return everything that some contributors put into any cell, in units.
 
@@ -132,3 +138,16 @@ class Shares:
     who: Cells
     cells: Cells
     units: Units
+
+
+@dataclass(frozen=True, eq=False)
+class KnownShares:
+    """A :attr:`Contributions.query` that looks up what everyone put in: a value, which can be written to
+    files.
+    """
+
+    everyone: Shares
+
+    def __call__(self, who: Cells) -> Shares:
+        wanted = np.isin(self.everyone.who, who)
+        return Shares(self.everyone.who[wanted], self.everyone.cells[wanted], self.everyone.units[wanted])

@@ -30,6 +30,7 @@ from tacita.app.controls.inlets import (
 )
 from tacita.app.controls.page_parts import make_panel
 from tacita.app.screens.start.reading_panel import ReadingPanel
+from tacita.app.screens.start.recent_panel import RecentPanel
 from tacita.app.screens.start.records_panel import RecordsPanel
 from tacita.app.screens.start.table_makers import Generator, NewTable
 from tacita.app.work.inputs import (
@@ -44,6 +45,7 @@ from tacita.app.work.inputs import (
 from tacita.app.work.open_case import Case
 from tacita.app.work.opening import NO_OPTIONS, list_endings, list_reading_notes, open_case_of_example
 from tacita.app.work.paths import assign_paths
+from tacita.app.work.recent import Offer, RecentWork, restore
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import (
     DecimalSignError,
@@ -76,6 +78,7 @@ class StartScreen:
         self._record_files = make_file_inlet(self._handed_records, self._failed, "upload-records")
         self._texts = make_one_file_inlet(self._pasted, self._failed, "upload-text")
         handle_drops_and_pastes(self._files, self._record_files, self._texts, PASTE)
+        RecentPanel(workspace, self._go_on_with)
         self._records = RecordsPanel(workspace, partial(self._begin, reading=NO_OPTIONS))
         with ui.element("div").classes("columns ways-in"):
             with ui.element("div").classes("stack"):
@@ -327,6 +330,15 @@ class StartScreen:
         frame.open_screen("table")
         return case
 
+    async def _go_on_with(self, recent: RecentWork, offer: Offer) -> None:
+        """Open a recent work of the user as it was kept, and lead to the page Table."""
+        work = None
+        with notices.attempt(), self._busily():
+            work = await run.io_bound(recent.read, offer.key)
+        if work is not None:
+            self.workspace.notes = restore(self.workspace, work, in_use=offer.in_use)
+            frame.open_screen("table")
+
     def _offer_records(self, user_input: UserInput) -> None:
         """Offer the form for records in a notice, where rows of the input have several numbers each."""
 
@@ -368,7 +380,7 @@ class StartScreen:
     async def _clear(self) -> None:
         with ui.dialog().props('aria-label="Clear all"') as dialog, ui.card():
             ui.label("Drop the table, its changes and all runs?").classes("panel-title")
-            ui.label("What was not exported is gone.").classes("muted")
+            ui.label("What was not exported is gone, and is not kept as recent work either.").classes("muted")
             with ui.element("div").classes("strip"):
                 ui.button("Keep them", on_click=lambda: dialog.submit(False), color=None).props(
                     "flat no-caps autofocus"
