@@ -158,3 +158,32 @@ def test_a_run_that_another_window_removed_is_not_missed(workspace: Workspace) -
     assert workspace.chosen is first
     workspace.forget(first)
     assert workspace.chosen is None
+
+
+def test_the_newest_safe_run_of_the_case_is_proposed_unless_another_one_was_picked(
+    workspace: Workspace,
+) -> None:
+    workspace.change(open_case(example("nchs"), "nchs"))
+    assert workspace.proposed is None
+    safe = finished(workspace.start("suppression", {}))
+    unsafe = finished(workspace.start("rounding", {"base": 1, "protected": False}))
+    assert (safe.state, unsafe.state) == (State.SAFE, State.UNSAFE)
+    assert workspace.chosen is unsafe
+    assert workspace.proposed is safe
+    workspace.choose(unsafe)
+    assert workspace.proposed is unsafe
+    workspace.forget(unsafe)
+    assert workspace.proposed is safe
+    # A verdict on other rules is none on these.
+    workspace.change(workspace.require_case().with_rules(["threshold(9)"]))
+    newest = finished(workspace.start("rounding", {"base": 1, "protected": False}))
+    assert newest.state is State.UNSAFE
+    assert workspace.proposed is newest
+
+
+def test_seeds_that_nobody_gave_are_drawn_and_given_ones_are_used(workspace: Workspace) -> None:
+    workspace.change(open_case(example("nchs"), "nchs"))
+    drawn = [Job(k, workspace.require_case(), "suppression", {}).secret for k in range(5)]
+    assert len(set(drawn)) == 5
+    assert 0 not in drawn
+    assert Job(1, workspace.require_case(), "suppression", {}, seed=0).secret == 0

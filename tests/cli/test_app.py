@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import tacita
+from tacita.app.work.recent import RecentWork
 from tacita.cli import main
 
 
@@ -39,6 +42,72 @@ def test_json_is_one_object_and_the_end_is_no_error(tmp_path: Path) -> None:
     assert json.loads("".join(lines))["address"].startswith("http://127.0.0.1:")
     assert rest == ""
     assert process.returncode == 0
+
+
+def start(temporary: Path, state: Path, *words: str) -> subprocess.Popen[str]:
+    """A server that has told its address."""
+    process = subprocess.Popen(
+        command(*words),
+        cwd=temporary.parent,
+        env={**os.environ, "TMPDIR": str(temporary), "XDG_STATE_HOME": str(state)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("Tacita is at ")
+    return process
+
+
+def end(process: subprocess.Popen[str], how: signal.Signals = signal.SIGTERM) -> str:
+    process.send_signal(how)
+    return process.communicate(timeout=60)[1]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are killed by signals")
+def test_what_a_killed_server_left_goes_and_living_ones_keep_theirs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary, state = tmp_path / "temporary", tmp_path / "state"
+    temporary.mkdir()
+    living = start(temporary, state)
+    (own,) = temporary.iterdir()
+    killed = start(temporary, state)
+    (left,) = set(temporary.iterdir()) - {own}
+    (left / "upload.csv").write_text("true values")
+    end(killed, signal.SIGKILL)
+    assert (left / "upload.csv").exists()
+    following = start(temporary, state)
+    assert not left.exists()
+    assert own.is_dir()
+    assert len(list(temporary.iterdir())) == 2
+    assert f"Removed, as left by a server that was killed: {left}" in end(following)
+    # What the next server did not meet, the doctor finds.
+    killed = start(temporary, state)
+    (left,) = set(temporary.iterdir()) - {own}
+    end(killed, signal.SIGKILL)
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    assert main(["doctor", "--json"]) == 0
+    checks = {check["name"]: check["seen"] for check in json.loads(capsys.readouterr().out)["checks"]}
+    assert checks[str(left)] == "left by a killed tacita app: removed"
+    assert checks[str(own)] == "of a tacita app that runs"
+    assert list(temporary.iterdir()) == [own]
+    assert "Removed" not in end(living)
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are killed by signals")
+def test_recent_work_is_kept_unless_the_user_says_no_which_is_remembered(tmp_path: Path) -> None:
+    temporary, state = tmp_path / "temporary", tmp_path / "state"
+    temporary.mkdir()
+    table = tmp_path / "sales.csv"
+    table.write_text("region,size,value\nN,a,2\nN,b,20\nS,a,30\nS,b,3\n")
+    recent = RecentWork(state / "tacita")
+    for words, kept in ((["--no-recent"], 0), ([], 0), (["--recent"], 1), ([], 2)):
+        end(start(temporary, state, str(table), *words))
+        assert [offer.name for offer in recent.list_offers()] == ["sales"] * kept
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ SCRIPT = Path(__file__).with_name("connection.js")
 GONE = "Steps of undo, runs that were not over, and files that were looked at but not opened are gone."
 KEPT = (
     "The table, everything specified of it, and finished runs are kept as recent work: "
-    "the page Start of a new server offers them."
+    "the page Start of a new server offers them, as they were some seconds before the end."
 )
 NOT_KEPT = "Recent work is not kept, so the table and all runs are gone too, except for what was exported."
 COVER = """

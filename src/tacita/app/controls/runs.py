@@ -24,12 +24,11 @@ LOOK_AGAIN = 0.4
 """Seconds between two looks at a run that is not over."""
 
 
-def choose_run(workspace: Workspace) -> Job | None:
+def choose_run(workspace: Workspace, chosen: Job | None) -> Job | None:
     """Show a page's select of runs; return the chosen run if it is over, else None and show why.
 
     The page is built anew for another run.
     """
-    chosen = workspace.chosen
     if chosen is None:
         show_no_run()
         return None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from tacita.app.work.job import Job
+from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case
 from tacita.core.errors import InputError
 from tacita.core.release import Release
@@ -89,6 +89,7 @@ class Workspace:
         # Formats of the release that were ticked for the present table; none: nothing was ticked yet.
         self.formats: tuple[str, ...] = ()
         self._chosen: Job | None = None
+        self._picked = False
         self.dark: bool | None = None
         self.notes: list[str] = []
 
@@ -210,7 +211,7 @@ class Workspace:
         with self._numbering:
             job = make(1 + max((job.number for job in self.jobs), default=0))
             self.jobs.append(job)
-        self.choose(job)
+        self._chosen, self._picked = job, False
         self._threads.submit(job.carry_out)
         return job
 
@@ -239,6 +240,16 @@ class Workspace:
         """The run that pages show: the one chosen last, or the newest where that is gone."""
         return self._chosen or (self.jobs[-1] if self.jobs else None)
 
+    @property
+    def proposed(self) -> Job | None:
+        """The run that the page Export begins with: the one that the user picked; else the newest of the
+        present case that is safe, or the newest where none is.
+        """
+        if self._picked and self._chosen is not None:
+            return self._chosen
+        safe = [job for job in self.jobs if job.state is State.SAFE and job.case is self.case]
+        return safe[-1] if safe else self.chosen
+
     def choose(self, job: Job) -> None:
         """Let the pages of the session show a run.
 
@@ -249,7 +260,7 @@ class Workspace:
         """
         if job not in self.jobs:
             raise InputError(f"run {job.number} was removed in another window", remedy="choose another one")
-        self._chosen = job
+        self._chosen, self._picked = job, True
 
     def find_job(self, number: int) -> Job | None:
         """Return a run of the session by its number; None where there is none."""

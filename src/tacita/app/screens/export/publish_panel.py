@@ -57,9 +57,13 @@ FIRST_LINES, LONGEST_LINE = 12, 160
 def build(workspace: Workspace) -> None:
     """Show the panel of the page Export that publishes a run; what it offers depends on the verdict."""
     with make_panel("Publish a run", test_id="publish"):
-        job = choose_run(workspace)
+        job = choose_run(workspace, workspace.proposed)
         if job is None:
             return
+        if (newest := workspace.jobs[-1]) is not workspace.proposed and workspace.chosen is newest:
+            ui.label(
+                f"Proposed is the newest run that is safe. Newer, and not known to be safe: {newest.title}."
+            ).classes("muted").props("data-testid=proposed")
         if job.audit is None:
             ui.label(f"This run has nothing to export: {job.error}").props("data-testid=nothing-to-export")
             return

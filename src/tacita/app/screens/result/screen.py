@@ -29,7 +29,7 @@ NEXT_STEPS = {
 
 def build(workspace: Workspace) -> None:
     """Fill the page Result: the verdict on the chosen run, its tables, sensitive cells and certificate."""
-    job = choose_run(workspace)
+    job = choose_run(workspace, workspace.chosen)
     if job is None:
         return
     _show_verdict(job, workspace.count_other_draws(job))
