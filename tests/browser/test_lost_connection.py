@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from driving import enter, go, listening, open_example
+from driving import enter, go, leads_on, listening, open_example, run
 from running_server import RunningServer
 
 Start = Callable[..., RunningServer]
@@ -71,3 +72,40 @@ def test_a_server_that_does_not_answer_for_a_while_has_lost_nothing(own: tuple[R
     go(page, "protect")
     go(page, "rules")
     expect(page.get_by_test_id("rule-1-n")).to_have_value("77")
+
+
+def test_recent_work_is_offered_opened_and_removed(
+    start_server: Start, new_context: Callable[..., BrowserContext], tmp_path: Path
+) -> None:
+    server = start_server(state=tmp_path)
+    page = enter(new_context(), server.first_address)
+    expect(page.get_by_test_id("recent-none")).to_be_visible()
+    open_example(page, "nchs")
+    go(page, "rules")
+    page.get_by_test_id("rule-1-n").fill("9")
+    go(page, "protect")
+    run(page)
+    server.stop()
+    page.context.close()
+
+    server = start_server(state=tmp_path)
+    page = enter(new_context(), server.first_address)
+    expect(page.get_by_test_id("recent")).to_contain_text("row by column · 66 cells · 1 run")
+    with leads_on(page):
+        page.get_by_test_id("recent-open").click()
+    page.wait_for_url("**/table")
+    expect(page.get_by_test_id("notice-note")).to_contain_text("audited anew")
+    go(page, "rules")
+    expect(page.get_by_test_id("rule-1-n")).to_have_value("9")
+    go(page, "protect")
+    expect(page.get_by_test_id("run-1-state")).to_have_text("✔ safe")
+    # Another session of this server gets a copy, which can be removed without harm to the first.
+    other = enter(new_context(), server.new_address())
+    expect(other.get_by_test_id("recent")).to_contain_text("open in another session")
+    other.get_by_test_id("recent-remove").click()
+    expect(other.get_by_test_id("recent-none")).to_be_visible()
+    with leads_on(other):
+        other.get_by_test_id("keep-recent").click()
+    expect(other.get_by_test_id("keep-recent")).to_have_attribute("aria-checked", "false")
+    server.stop()
+    assert [path.name for path in (tmp_path / "tacita" / "recent").iterdir()] == ["settings.json"]
