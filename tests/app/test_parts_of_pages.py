@@ -127,14 +127,14 @@ def test_the_choice_of_a_run_offers_only_runs_that_are_there(workspace: Workspac
     workspace._threads.shutdown(wait=True)
     ended, runs[0].state = runs[0].state, State.SEARCHING
     with ui.element() as page:
-        assert choose_run(workspace) is None
+        assert choose_run(workspace, workspace.chosen) is None
         assert {"choose-run", "not-over"} <= set(names_in(page))
     runs[0].state = ended
     with ui.element() as page:
-        assert choose_run(workspace) is runs[0]
+        assert choose_run(workspace, workspace.chosen) is runs[0]
         assert "choose-run" in names_in(page)
         workspace.forget(runs[0])
-        assert choose_run(workspace) is None
+        assert choose_run(workspace, workspace.chosen) is None
 
 
 def test_no_two_rules_have_the_same_number(workspace: Workspace) -> None:
