@@ -21,7 +21,7 @@ from tacita.auditing.exact_moves import Move
 from tacita.auditing.joint_moves import is_flat
 from tacita.auditing.region import Block, to_columns
 from tacita.core.attacker import Insider
-from tacita.core.exact import UNBOUNDED, Cells, Floats, Units
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.problem.problem import Problem
 
 BELOW_UPPER, BELOW_LOWER, BELOW_SLIDING, EXACT, FRACTIONAL, UNPROVEN = 1, 2, 4, 8, 16, 32
@@ -172,11 +172,17 @@ class Answers:
 
 
 class AuditPlan:
-    """The attackers' targets by blocks of the region; ``low`` and ``high`` are the outsider's, in steps."""
+    """The attackers' targets by blocks of the region; ``low`` and ``high`` are the outsider's, in steps.
 
-    def __init__(self, problem: Problem, blocks: Sequence[Block], low: Units, high: Units) -> None:
+    With ``judged``, a mask of cells, only targets among these are judged.
+    """
+
+    def __init__(
+        self, problem: Problem, blocks: Sequence[Block], low: Units, high: Units, judged: Mask | None = None
+    ) -> None:
         n = len(problem.table)
         self.problem, self.blocks, self.low, self.high = problem, blocks, low, high
+        self.judged = np.ones(n, dtype=bool) if judged is None else judged
         # Cells of no block have the number after the last.
         self.block_of, self.column_of = np.full(n, len(blocks), dtype=np.int64), np.zeros(n, dtype=np.int64)
         for g, block in enumerate(blocks):
@@ -185,18 +191,23 @@ class AuditPlan:
 
     def make_tasks(self) -> list[BlockTask]:
         """Return the tasks of the audit: one per block of the region that has targets, several if many."""
-        common = self.problem.against_everyone()
-        order, edges = self._sort_by_block(common.cells)
-        levels = np.array([common.lower, common.upper, common.sliding])
+        cells, levels = self._list_common()
+        order, edges = self._sort_by_block(cells)
         tasks = list[BlockTask]()
         for g, (block, insiders) in enumerate(zip(self.blocks, self._list_knowledge(), strict=True)):
             at = order[edges[g] : edges[g + 1]]
-            targets = self._make_targets(common.cells[at], levels[:, at])
+            targets = self._make_targets(cells[at], levels[:, at])
             if targets.columns.size or insiders.own_who.size:
                 low, high = self.low[block.cells], self.high[block.cells]
                 task = BlockTask(block, low, high, targets, insiders, self.problem.table.integer)
                 tasks.extend(task.split())
         return tasks
+
+    def _list_common(self) -> tuple[Cells, Units]:
+        """Return the outsider's targets that are judged, and their levels, a row each."""
+        common = self.problem.against_everyone()
+        at = self.judged[common.cells]
+        return common.cells[at], np.array([common.lower, common.upper, common.sliding])[:, at]
 
     def _sort_by_block(self, cells: Cells) -> tuple[Cells, Cells]:
         """Return the positions of cells sorted by block of the region, and where each block begins."""
@@ -217,7 +228,7 @@ class AuditPlan:
         better = np.flatnonzero((low > self.low[cells]) | (high < self.high[cells]))
         known, known_edges = self._sort_by_block(cells[better])
         known = better[known]
-        with_levels = np.flatnonzero(insiders.levels.any(axis=0))
+        with_levels = np.flatnonzero(insiders.levels.any(axis=0) & self.judged[insiders.targets])
         aimed, aim_edges = self._sort_by_block(insiders.targets[with_levels])
         aimed = with_levels[aimed]
         spared_who, spared_cells = insiders.spared
@@ -267,13 +278,14 @@ class AuditPlan:
 
     def _judge_immovable(self) -> tuple[Cells, Cells, Units, Floats, Floats, Cells, Cells]:
         """Return the audit's verdicts, as columns, on targets in no block: their values are disclosed."""
-        common, insiders = self.problem.against_everyone(), self.problem.insiders
-        who = np.concatenate([np.full(common.cells.size, OUTSIDER), insiders.target_owner])
-        cells = np.concatenate([common.cells, insiders.targets])
-        levels = np.concatenate([[common.lower, common.upper, common.sliding], insiders.levels], axis=1)
+        insiders, (common, common_levels) = self.problem.insiders, self._list_common()
+        who = np.concatenate([np.full(common.size, OUTSIDER), insiders.target_owner])
+        cells = np.concatenate([common, insiders.targets])
+        levels = np.concatenate([common_levels, insiders.levels], axis=1)
         bits = [[BELOW_LOWER], [BELOW_UPPER], [BELOW_SLIDING]]
         missed = np.where(levels > 0, bits, 0).sum(axis=0)
-        stuck = np.flatnonzero((self.block_of[cells] == len(self.blocks)) & (missed > 0))
+        outside = self.judged[cells] & (self.block_of[cells] == len(self.blocks))
+        stuck = np.flatnonzero(outside & (missed > 0))
         nothing, none = np.zeros(stuck.size), np.full(stuck.size, -1, dtype=np.int64)
         return who[stuck], cells[stuck], missed[stuck] | EXACT, nothing, nothing, none, none
 

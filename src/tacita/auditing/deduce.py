@@ -97,7 +97,7 @@ def deduce(
     low, high = np.where(free, low, 0), np.where(free, high, 0)
     ends = _find_ends(table.equations, rhs, low, high, requested, table.integer, run)
     units = (table.units[hidden] + table.unit * end[hidden] for end in ends)
-    return Deduction(table.structure, hidden, *(_to_values(end, table.decimals) for end in units))
+    return Deduction(table.structure, hidden, *(to_values(end, table.decimals) for end in units))
 
 
 @with_heartbeat("deducing")
@@ -141,11 +141,11 @@ def expose(
     requested = release.low < release.high
     ends = _find_ends(equations, rhs, low, high, requested, integer, run)
     hidden = np.flatnonzero(requested)
-    return Deduction(structure, hidden, *(_to_values(unit * end[hidden], release.decimals) for end in ends))
+    return Deduction(structure, hidden, *(to_values(unit * end[hidden], release.decimals) for end in ends))
 
 
-def _to_values(units: Floats, decimals: int) -> Floats:
-    """Return ends of intervals in units as plain numbers, rounded to what a solver gets right."""
+def to_values(units: Floats, decimals: int) -> Floats:
+    """Return ends of deduced intervals in units as plain numbers, rounded to what a solver gets right."""
     return np.round(units, SOLVER_DIGITS) / 10.0**decimals + 0.0
 
 
