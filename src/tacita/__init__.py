@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from tacita.auditing.deduce import Deduction as Deduction
     from tacita.auditing.deduce import deduce as deduce
     from tacita.auditing.deduce import expose as expose
-    from tacita.auditing.explain import Explanation as Explanation
     from tacita.auditing.explain import explain as explain
+    from tacita.auditing.explanation import Explanation as Explanation
     from tacita.batch.run_batch import run_batch as run_batch
     from tacita.core.attacker import Insider as Insider
     from tacita.core.attacker import Outsider as Outsider
@@ -122,7 +122,8 @@ _HOMES = {
     "tacita.auditing.certificate": ("certify",),
     "tacita.batch.run_batch": ("run_batch",),
     "tacita.auditing.deduce": ("Deduction", "deduce", "expose"),
-    "tacita.auditing.explain": ("Explanation", "explain"),
+    "tacita.auditing.explain": ("explain",),
+    "tacita.auditing.explanation": ("Explanation",),
     "tacita.core.errors": (
         "BoundsError",
         "CertificateError",

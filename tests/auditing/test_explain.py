@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import tacita as tc
 from tacita.auditing.exact_moves import Move
-from tacita.auditing.explain import MOST_INSIDERS, Explanation
+from tacita.auditing.explain import MOST_INSIDERS
+from tacita.auditing.explanation import Explanation
 from tacita.core.exact import UNBOUNDED
 from tacita.core.release import Mark
 from tacita.testing.brute_force import brute_force_intervals

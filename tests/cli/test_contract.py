@@ -123,6 +123,29 @@ def test_audit_of_a_safe_release_and_its_intervals(
     assert [entry["cell"] for entry in intervals] == list(CORNERS)
 
 
+def test_audit_explains_a_cell_and_keeps_values_to_itself(
+    case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = write_release(tmp_path / "mine.csv", CORNERS)
+    other = next(cell for cell in CORNERS if cell != SENSITIVE)
+    code, said = answer(capsys, "audit", case, release, "--explain", other, "--explain", SENSITIVE)
+    assert code == 0
+    secondary, primary = said["explanations"]
+    assert (secondary["cell"], secondary["role"], primary["role"]) == (other, "secondary", "primary")
+    assert [own["cell"] for own in secondary["protects"]] == [SENSITIVE]
+    assert primary["protected_by"] == [cell for cell in CORNERS if cell != SENSITIVE]
+    assert primary["deduced"] == {"low": 5, "high": 30}
+    assert not {"value", "lower", "upper", "sliding", "insider"} & {*secondary, *primary}
+    assert "low" not in secondary["protects"][0]
+    assert main(["audit", str(case), str(release), "--explain", str(other)]) == 0
+    kept = capsys.readouterr().out
+    assert "Without it" in kept
+    assert str(GRID.ravel()[SENSITIVE]) not in kept
+    assert main(["audit", str(case), str(release), "--explain", str(other), "--show-values"]) == 0
+    assert "would be known exactly" in capsys.readouterr().out
+    assert main(["audit", str(case), str(release), "--explain", "99"]) == 1
+
+
 def test_audit_of_an_unsafe_release_exits_2_and_certifies_nothing(
     case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -93,7 +93,7 @@ class InsiderKnowledge:
 @dataclass(frozen=True, eq=False)
 class BlockTask:
     """A block with its bounds, the outsider's targets and the insiders; ``is_part`` if other tasks have the
-    rest of its targets.
+    rest of its targets. With ``quick`` no integer program is solved: what only they decide is unproven.
     """
 
     block: Block
@@ -103,6 +103,7 @@ class BlockTask:
     insiders: InsiderKnowledge
     integer: bool
     is_part: bool = False
+    quick: bool = False
 
     def split(self) -> Iterator[BlockTask]:
         """Yield the task, or several with some of its targets each if there are many.
@@ -169,6 +170,14 @@ class Answers:
     above: Floats
     down_moves: Cells
     up_moves: Cells
+
+    def take(self, at: Mask | slice, moves_before: int = 0) -> Answers:
+        """Return some of the answers of an attacker, for a list of moves with others before these."""
+        down, up = (
+            np.where(by[at] >= 0, by[at] + moves_before, -1) for by in (self.down_moves, self.up_moves)
+        )
+        own = self.cells[at], self.bits[at], self.below[at], self.above[at]
+        return Answers(self.attacker, self.number, self.insider, *own, down, up)
 
 
 class AuditPlan:

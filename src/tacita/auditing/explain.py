@@ -11,7 +11,7 @@ What protects a sensitive cell are the cells of two short moves that take it pas
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,14 +28,15 @@ from tacita.auditing.block_tasks import (
     BlockTask,
     InsiderKnowledge,
     Targets,
-    describe_bits,
     to_steps,
 )
 from tacita.auditing.deduce import to_values
 from tacita.auditing.exact_moves import Move
 from tacita.auditing.examiner import Examiner
+from tacita.auditing.explanation import NOBODY, AttackerInterval, Explanation, ProtectedCell
 from tacita.auditing.extremes import ExtremeQuestion, find_extremes
-from tacita.auditing.region import Block, make_blocks, peel
+from tacita.auditing.joint_moves import is_flat
+from tacita.auditing.region import Block, make_blocks, peel, to_columns
 from tacita.core import exact
 from tacita.core.attacker import Insider
 from tacita.core.errors import InputError, ReleaseError
@@ -51,118 +52,6 @@ if TYPE_CHECKING:
 
 MOST_INSIDERS = 20
 """Insiders who are asked what they deduce of a cell, those first who know most of it."""
-NOBODY = np.zeros(0, dtype=np.int64)
-
-
-@dataclass(frozen=True)
-class AttackerInterval:
-    """What an attacker deduces of a cell: ``[low, high]`` in plain numbers; NaN if the time ran out."""
-
-    attacker: str
-    low: float
-    high: float
-
-    @property
-    def known(self) -> bool:
-        """Whether the attacker can deduce the exact value of the cell."""
-        return self.low == self.high
-
-
-@dataclass(frozen=True)
-class ProtectedCell:
-    """A sensitive cell that would not be safe if the explained cell were published.
-
-    ``low`` and ``high`` are what ``attacker``, against whom it would be worst, would deduce then; ``lower``,
-    ``upper`` and ``sliding`` the levels that hold against them. All are plain numbers, and internal.
-    """
-
-    cell: int
-    name: str
-    attacker: str
-    bits: int
-    lower: float
-    upper: float
-    sliding: float
-    low: float
-    high: float
-
-    @property
-    def verdict(self) -> str:
-        """What would be wrong with the cell, in the words of the audit."""
-        return describe_bits(self.bits)
-
-
-@dataclass(frozen=True, eq=False)
-class Explanation:
-    """Why a cell is published as it is; it names levels, and what attackers would know: it is internal.
-
-    Attributes
-    ----------
-    role
-        ``primary`` (sensitive), ``secondary`` (hidden or changed, not sensitive), ``published``, or
-        ``exposed`` (sensitive, yet published exactly).
-    mark
-        How the release shows the cell.
-    window
-        What the release itself says of the cell, in plain numbers.
-    deduced
-        What the outsider deduces of it.
-    insider
-        The narrowest interval that an insider deduces; None where none attacks this cell and knows more than
-        the outsider of it or of cells connected to it. ``asked`` of ``insiders`` such insiders were asked.
-    reasons
-        The rules that make the cell sensitive, with the numbers behind them.
-    levels
-        Lower, upper and sliding protection level, in plain numbers.
-    must_hide
-        Whether the problem says that the cell must be hidden.
-    protects
-        Sensitive cells that are proven safe, and would not be if this cell were published.
-    replaceable
-        Sensitive cells whose proof uses this cell, and which have another proof without it.
-    undecided
-        Sensitive cells of which the time did not suffice to tell.
-    unsafe
-        Sensitive cells connected to this one that are not safe in the release as it is.
-    below, above
-        Moves that take the cell, where it is sensitive, down and up past its levels as far as possible.
-    """
-
-    cell: int
-    name: str
-    role: str
-    mark: Mark
-    window: tuple[float, float]
-    deduced: AttackerInterval
-    insider: AttackerInterval | None
-    asked: int
-    insiders: int
-    reasons: tuple[str, ...]
-    levels: tuple[float, float, float]
-    must_hide: bool
-    protects: tuple[ProtectedCell, ...]
-    replaceable: tuple[int, ...]
-    undecided: tuple[int, ...]
-    unsafe: tuple[int, ...]
-    below: Move | None
-    above: Move | None
-
-    @property
-    def protected_by(self) -> Cells:
-        """The other cells of the moves that take a sensitive cell past its levels, ascending."""
-        cells = [move.cells for move in (self.below, self.above) if move is not None]
-        return np.setdiff1d(np.concatenate([NOBODY, *cells]), [self.cell])
-
-    @property
-    def redundant(self) -> bool:
-        """Whether every sensitive cell stays as safe as it is if this hidden cell, not sensitive itself, is
-        published.
-        """
-        return self.role == "secondary" and not self.protects and not self.undecided
-
-    def __repr__(self) -> str:
-        parts = f"protects {len(self.protects):,}, protected by {self.protected_by.size:,}"
-        return f"Explanation({self.name}: {self.role}, {parts})"
 
 
 @with_heartbeat("explaining")
@@ -207,7 +96,7 @@ def explain(
 def _find_position(problem: Problem, cell: OneCell) -> int:
     found = np.flatnonzero(read_cells(problem.table, [cell], "cell"))
     if found.size != 1:
-        raise InputError(f"{cell!r} names {found.size:,} cells", place="cell", remedy="give one cell")
+        raise InputError(f"{cell!r} does not name one cell", place="cell", remedy="give the codes of one")
     return int(found[0])
 
 
@@ -220,10 +109,27 @@ class _Region:
     low: Units
     high: Units
 
-    def judge(self, judged: Mask, run: Run) -> tuple[tuple[Answers, ...], tuple[Move, ...]]:
-        """Return the audit's answers on the sensitive cells among these, per attacker, and their moves."""
+    def judge(self, judged: Mask, run: Run) -> tuple[list[Answers], list[Move]]:
+        """Return the audit's answers on the sensitive cells among these, per attacker, and their moves.
+
+        Integer programs may take seconds each, so that they come last: for what only they decide.
+        """
         plan = AuditPlan(self.problem, self.blocks, self.low, self.high, judged)
-        return plan.combine(list(run.map(audit_block, plan.make_tasks(), phase="explaining")))
+        # Beyond two dimensions short moves are found faster, and fewer of them use a given cell.
+        tasks = [replace(task, is_part=not is_flat(to_columns(task.block))) for task in plan.make_tasks()]
+        quick = [replace(task, quick=task.integer and task.is_part) for task in tasks]
+        answers, moves = plan.combine(list(run.map(audit_block, quick, phase="explaining")))
+        left = np.zeros(judged.size, dtype=bool)
+        if any(task.quick for task in quick):
+            for own in answers:
+                left[own.cells[(own.bits & UNPROVEN) != 0]] = True
+        if not left.any() or run.over:
+            return [*answers], [*moves]
+        decided = [own.take(~left[own.cells]) for own in answers]
+        plan = AuditPlan(self.problem, self.blocks, self.low, self.high, left)
+        tasks = [replace(task, is_part=True) for task in plan.make_tasks()]
+        further, more = plan.combine(list(run.map(audit_block, tasks, phase="explaining")))
+        return [*decided, *(own.take(slice(None), len(moves)) for own in further)], [*moves, *more]
 
     def deduce(self, cells: Cells, insider: Insider | None, run: Run) -> tuple[Floats, Floats]:
         """Return the ends of the intervals that an attacker deduces of some cells, in plain numbers."""
@@ -268,15 +174,15 @@ class _Explainer:
         """Return the explanation of the cell, with the proofs of an audit, or with some that are found."""
         problem, table, cell, newest = self.problem, self.table, self.cell, self.releases[-1]
         sensitive, hidden = bool(problem.levels.sensitive[cell]), bool(newest.hidden[cell])
+        low, high = self.region.deduce(np.array([cell]), None, self._share(1 / 3))
+        outsider = AttackerInterval(problem.outsider.name, float(low[0]), float(high[0]))
+        below, above = self._find_witnesses(self._share(1 / 3)) if sensitive and hidden else (None, None)
         protects: tuple[ProtectedCell, ...] = ()
         replaceable: tuple[int, ...] = ()
         undecided: tuple[int, ...] = ()
         unsafe: tuple[int, ...] = ()
         if hidden and self.block is not None:
             protects, replaceable, undecided, unsafe = self._find_protected(audit)
-        below, above = self._find_witnesses() if sensitive and hidden else (None, None)
-        low, high = self.region.deduce(np.array([cell]), None, self.run)
-        outsider = AttackerInterval(problem.outsider.name, float(low[0]), float(high[0]))
         narrowest, asked, insiders = None, 0, 0
         if hidden and not outsider.known:
             narrowest, asked, insiders = self._ask_insiders()
@@ -307,6 +213,10 @@ class _Explainer:
             below,
             above,
         )
+
+    def _share(self, share: float) -> Run:
+        """Return the run with a share of the time that it has left, so that a hard part leaves some."""
+        return self.run.limited(share * self.run.remaining)
 
     # ------------------------------------------------------------------ which cells it protects
 
@@ -382,7 +292,7 @@ class _Explainer:
 
     # ------------------------------------------------------------------ what protects it
 
-    def _find_witnesses(self) -> tuple[Move | None, Move | None]:
+    def _find_witnesses(self, run: Run) -> tuple[Move | None, Move | None]:
         """Return short moves that take the cell, which is sensitive, down and up past its levels, or as far
         as possible; None where there is none, or none is required.
         """
@@ -396,7 +306,7 @@ class _Explainer:
         low, high = self.region.find_bounds(block.cells, None)
         # As a part of a larger task, for which short moves are searched first.
         task = BlockTask(block, low, high, targets, nobody, self.table.integer, is_part=True)
-        examiner = Examiner(task, self.run)
+        examiner = Examiner(task, run)
         _, down, up = examiner.judge(targets, 0)
         found = (None if reach.move < 0 else examiner.pool.moves[reach.move] for reach in (down, up))
         below, above = (None if move is None else Move(block.cells[move[0]], *move[1:]) for move in found)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacita.cli.case_options import Case, CaseFlags, pose_problem
+from tacita.cli.case_options import Case, CaseFlags, parse_pair, pose_problem
 from tacita.cli.console import make_console, print_json, print_notes
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.protect import print_written_files
 from tacita.cli.release_options import ReleaseOptions, load_earlier, load_release
 from tacita.cli.verb import DONE, UNSAFE, Output
 from tacita.core.errors import InputError
+
+if TYPE_CHECKING:
+    from tacita.core.tables.table import Table
 
 
 def run_audit_command(
@@ -42,8 +46,17 @@ def run_audit_command(
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Also print what an outsider can deduce of each hidden cell.")
     ] = False,
+    explain: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CELL",
+            help="Also tell why a cell is hidden: what it protects, what protects it. By its codes, as in "
+            "region=North,year=2024; repeat.",
+        ),
+    ] = None,
     show_values: Annotated[
-        bool, typer.Option("--show-values", help="Show true values of unsafe cells.")
+        bool,
+        typer.Option("--show-values", help="Show true values of unsafe cells, and of what --explain names."),
     ] = False,
     to: Annotated[
         Path | None,
@@ -62,8 +75,10 @@ def run_audit_command(
     """
     from tacita.auditing.audit import audit as check
     from tacita.auditing.deduce import deduce
+    from tacita.auditing.explain import explain as find_reasons
     from tacita.core.windows import note_unshared
     from tacita.publication.results import refuse_blocked, write_verdict
+    from tacita.report.explained_cell import build_explanation_record, describe_explanation
     from tacita.report.record import build_audit_object, list_findings, list_intervals
 
     if to is not None:
@@ -75,6 +90,7 @@ def run_audit_command(
             "compare judges each by itself",
         )
     problem = pose_problem(case, replace(flags, published=[]))
+    cells = [find_cell(problem.table, text) for text in explain or ()]
     *before, newest = releases
     # Options speak of the newest release: a radius would widen what exact numbers of the others tell.
     published = [
@@ -95,18 +111,47 @@ def run_audit_command(
             lambda run: deduce(problem, published, run=run), effort, time_limit=effort.time_limit
         )
         answer["intervals"] = list_intervals(deduced)
+    explanations = []
+    if cells:
+        explanations = carry_out(
+            lambda run: [find_reasons(problem, published, cell, found, run) for cell in cells],
+            effort,
+            time_limit=effort.time_limit,
+        )
+        answer["explanations"] = [build_explanation_record(problem, own, show_values) for own in explanations]
     if to is not None:
         print_written_files(write_verdict(found, to))
     if output.json:
         print_json(answer)
     else:
-        from tacita.report.terminal import build_findings_table, build_intervals_table, build_verdict_line
+        from tacita.report.terminal import (
+            build_explanation,
+            build_findings_table,
+            build_intervals_table,
+            build_verdict_line,
+        )
 
         console = make_console()
         if not found.safe:
             console.print(build_findings_table(problem, found.findings(only_unsafe=True), show_values))
         if deduced is not None:
             console.print(build_intervals_table(deduced))
+        for own in explanations:
+            parts = describe_explanation(problem, own, None, show_values)
+            console.print(build_explanation(own.name, parts))
         if len(problem.levels):
             console.print(build_verdict_line(found))
     return DONE if found.safe else UNSAFE
+
+
+def find_cell(table: Table, text: str) -> int:
+    """Return the cell of a table that a command-line text names: ``region=North,year=2024``, or its code
+    alone where the table has one dimension or labels.
+    """
+    from tacita.core.tables.cell_selection import read_cells
+
+    structure = table.structure
+    names = "|".join(re.escape(dimension.name) for dimension in structure.dimensions)
+    pairs = [] if structure.labels else re.split(rf",\s*(?=(?:{names})\s*=)", text)
+    codes = dict(parse_pair(pair, "--explain NAME=CODE,...") for pair in pairs if "=" in pair)
+    return int(read_cells(table, [codes or text.strip()], "--explain").nonzero()[0][0])

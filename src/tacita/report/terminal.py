@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tacita.methods import Option
     from tacita.problem.loss_by_level import LevelLoss
     from tacita.problem.problem import Problem
+    from tacita.report.explained_cell import ExplanationPart
 
 TONES = {"safe": "bold green", "unsafe": "bold red", "unchecked": "bold yellow"}
 STYLES = {"published": "", "sensitive": "bold blue", "other": "red", "exposed": "bold white on red"}
@@ -129,6 +130,14 @@ def _deduced_texts(problem: Problem, finding: Finding) -> list[str]:
 
 def _format_end(units: int, change: float, decimals: int) -> str:
     return exact.to_text(units + round(change), decimals) if np.isfinite(change) else "unbounded"
+
+
+def build_explanation(name: str, parts: Iterable[ExplanationPart]) -> Group:
+    """Return an explanation of a cell for the terminal: its name, then each part with its sentences."""
+    lines = [Text(name, style="bold")]
+    for part in parts:
+        lines += [Text(f"  {part.title}"), *(Text(f"    {line}") for line in part.lines)]
+    return Group(*lines)
 
 
 def build_rules_table(problem: Problem) -> RichTable:

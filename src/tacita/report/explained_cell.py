@@ -1,0 +1,233 @@
+"""An explanation of one cell in sentences, for the terminal and the app, and as data for JSON.
+
+What anyone can deduce from the release is shown always. True values, levels, and what attackers would deduce
+if more were published, only with ``show_values``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from tacita.core.release import Mark
+from tacita.core.words import pluralize
+from tacita.report.measures import format_number
+from tacita.report.record import build_cell_key
+
+if TYPE_CHECKING:
+    from tacita.auditing.explanation import AttackerInterval, Explanation, ProtectedCell
+    from tacita.core.outcome import Outcome
+    from tacita.problem.problem import Problem
+
+MOST_NAMED = 40
+"""Cells that a sentence names; of more it says how many there are."""
+BALANCES = (
+    "Tables that an outsider cannot rule out take it past its levels, down and up, and change these cells"
+)
+
+
+@dataclass(frozen=True)
+class ExplanationPart:
+    """A part of an explanation: its title, its sentences, and the cells that they speak of."""
+
+    key: str
+    title: str
+    lines: tuple[str, ...]
+    cells: tuple[int, ...] = ()
+
+
+def describe_explanation(
+    problem: Problem, found: Explanation, outcome: Outcome | None, show_values: bool
+) -> list[ExplanationPart]:
+    """Return the parts of an explanation of a cell in words: how it is published, what is deduced of it, why
+    it is sensitive, what protects it, what it protects.
+
+    ``outcome`` is that of the method that made the release, None if it is not known.
+    """
+    parts = [ExplanationPart("shown", "How it is published", (_describe_mark(found),))]
+    if found.role in ("primary", "secondary"):
+        parts.append(
+            ExplanationPart("deduced", "What is deduced of it", tuple(_describe_deduced(found, show_values)))
+        )
+    if found.role in ("primary", "exposed"):
+        parts.append(
+            ExplanationPart(
+                "sensitive", "Why it is sensitive", tuple(_describe_reasons(problem, found, show_values))
+            )
+        )
+    if found.role == "primary":
+        protecting = tuple(found.protected_by.tolist())
+        parts.append(
+            ExplanationPart(
+                "protected", "What protects it", (_describe_protecting(problem, found),), protecting
+            )
+        )
+    if found.role == "secondary" or found.protects:
+        lines = tuple(_describe_protected(problem, found, outcome, show_values))
+        parts.append(
+            ExplanationPart("protects", "What it protects", lines, tuple(own.cell for own in found.protects))
+        )
+    return parts
+
+
+def build_explanation_record(problem: Problem, found: Explanation, show_values: bool) -> dict[str, Any]:
+    """Return an explanation of a cell for JSON reports; without ``show_values`` it holds what anyone can
+    deduce, and no level.
+    """
+    structure = problem.table.structure
+
+    def name(cells: Iterable[int]) -> list[Any]:
+        return [build_cell_key(structure, cell) for cell in cells]
+
+    record: dict[str, Any] = {
+        "cell": build_cell_key(structure, found.cell),
+        "role": found.role,
+        "mark": found.mark.word,
+        "deduced": {"low": found.deduced.low, "high": found.deduced.high},
+        "rules": problem.levels.why(found.cell),
+        "must_hide": found.must_hide,
+        "protected_by": name(found.protected_by.tolist()),
+        "protects": [
+            {
+                "cell": build_cell_key(structure, own.cell),
+                "attacker": own.attacker,
+                "verdict": own.verdict,
+                **({"low": own.low, "high": own.high} if show_values else {}),
+            }
+            for own in found.protects
+        ],
+        "replaceable": name(found.replaceable),
+        "undecided": name(found.undecided),
+        "unsafe": name(found.unsafe),
+    }
+    if show_values:
+        record |= {"value": float(problem.table.values[found.cell])}
+        record |= dict(zip(("lower", "upper", "sliding"), found.levels, strict=True))
+        if (own := found.insider) is not None:
+            record["insider"] = {"attacker": own.attacker, "low": own.low, "high": own.high}
+    return record
+
+
+def _describe_mark(found: Explanation) -> str:
+    low, high = found.window
+    between = f"between {format_number(low)} and {format_number(high)}"
+    if found.role == "exposed":
+        return f"Published exactly, although it is sensitive: {format_number(low)}."
+    return {
+        Mark.PUBLISHED: f"Published as it is: {format_number(low)}.",
+        Mark.SUPPRESSED: "Suppressed: the release says nothing of it.",
+        Mark.INTERVAL: f"An interval: {format_number(low)} to {format_number(high)}.",
+        Mark.ROUNDED: f"Rounded to {format_number((low + high) / 2)}: readers learn that it is {between}.",
+        Mark.ADJUSTED: f"Changed to {format_number((low + high) / 2)}: readers learn that it is {between}.",
+    }[found.mark]
+
+
+def _describe_deduced(found: Explanation, show_values: bool) -> Iterator[str]:
+    yield f"An outsider deduces: {_format_interval(found.deduced)}."
+    own = found.insider
+    if own is None or not show_values:
+        return
+    asked = ""
+    if found.asked < found.insiders:
+        asked = f" Asked were {found.asked:,} of {pluralize(found.insiders, 'insider')} who know more."
+    if (own.low, own.high) == (found.deduced.low, found.deduced.high):
+        yield f"No insider who was asked deduces more.{asked}"
+    else:
+        yield f"The insider who deduces most ({own.attacker}): {_format_interval(own)}.{asked}"
+
+
+def _format_interval(own: AttackerInterval) -> str:
+    if isnan(own.low) or isnan(own.high):
+        return "not worked out in the time given"
+    if own.known:
+        return f"exactly {format_number(own.low)}"
+    return f"{format_number(own.low)} to {format_number(own.high)}"
+
+
+def _describe_reasons(problem: Problem, found: Explanation, show_values: bool) -> Iterator[str]:
+    if not show_values:
+        yield from problem.levels.why(found.cell)
+        return
+    yield from found.reasons
+    lower, upper, sliding = map(format_number, found.levels)
+    yield f"Levels: {lower} below (LPL), {upper} above (UPL), {sliding} wide (SPL)."
+
+
+def _describe_protecting(problem: Problem, found: Explanation) -> str:
+    cells = found.protected_by.tolist()
+    if cells:
+        return f"{BALANCES}: {_name_cells(problem, cells)}."
+    if isnan(found.deduced.low):
+        return "Not worked out in the time given."
+    if found.deduced.known:
+        return "Nothing: an outsider deduces it exactly."
+    return "No other cell: its levels require nothing against an outsider."
+
+
+def _describe_protected(
+    problem: Problem, found: Explanation, outcome: Outcome | None, show_values: bool
+) -> Iterator[str]:
+    for own in found.protects[:MOST_NAMED]:
+        yield _describe_failing(problem, own, show_values)
+    if (more := len(found.protects) - MOST_NAMED) > 0:
+        yield f"And {pluralize(more, 'more cell')}."
+    if found.undecided:
+        cells = pluralize(len(found.undecided), "sensitive cell")
+        yield f"The time did not suffice to tell whether {cells} would be safe without it."
+    if found.redundant:
+        yield from _describe_redundant(problem, found, outcome)
+    if found.unsafe:
+        named = _name_cells(problem, found.unsafe)
+        yield f"Not safe as it is, whether this cell is published or not: {named}."
+
+
+def _describe_failing(problem: Problem, own: ProtectedCell, show_values: bool) -> str:
+    start = f"Without it {own.name} would not be safe from {own.attacker}"
+    if not show_values or isnan(own.low) or isnan(own.high):
+        return f"{start}: {own.verdict}."
+    if own.low == own.high:
+        return f"Without it {own.name} would be known exactly to {own.attacker}."
+    value = float(problem.table.values[own.cell])
+    within = max(own.high - value, value - own.low)
+    required = f"{format_number(value - own.lower)} or less to {format_number(value + own.upper)} or more"
+    wide = f", at least {format_number(own.sliding)} wide" if own.sliding else ""
+    return (
+        f"Without it {own.name} would be known to within {format_number(within)} to {own.attacker}: "
+        f"{format_number(own.low)} to {format_number(own.high)}, where {required}{wide} is required "
+        f"({own.verdict})."
+    )
+
+
+def _describe_redundant(problem: Problem, found: Explanation, outcome: Outcome | None) -> Iterator[str]:
+    """Yield sentences on a cell that is hidden or changed, and of which no sensitive cell has need."""
+    if found.must_hide:
+        yield "It was marked as must hide. Publishing it alone would harm no sensitive cell."
+        return
+    if found.mark in (Mark.ROUNDED, Mark.ADJUSTED):
+        yield (
+            "Publishing its true value alone would harm no sensitive cell: the method changes all cells that "
+            "it may, not only those that protect others."
+        )
+        return
+    if found.deduced.known:
+        yield "Nothing: everyone can deduce it, so that hiding it does not help any cell."
+    elif found.replaceable:
+        cells = pluralize(len(found.replaceable), "sensitive cell")
+        yield (
+            f"Publishing it alone would harm no sensitive cell: it helps to protect {cells}, but other cells "
+            "that are hidden suffice."
+        )
+    else:
+        yield "Publishing it alone would harm no sensitive cell."
+    if problem.cost[found.cell] == 0:
+        yield "Hiding it costs nothing, so that the method had no reason to publish it."
+    elif outcome is None or not outcome.status:
+        yield "It could be published: a run with more time may find a release that hides less."
+
+
+def _name_cells(problem: Problem, cells: Sequence[int]) -> str:
+    named = "; ".join(problem.table.name(cell) for cell in cells[:MOST_NAMED])
+    more = len(cells) - MOST_NAMED
+    return f"{named}; and {more:,} more" if more > 0 else named
