@@ -85,6 +85,8 @@ if TYPE_CHECKING:
     from tacita.pipelines.crosstab import Crosstab as Crosstab
     from tacita.pipelines.crosstab import crosstab as crosstab
     from tacita.pipelines.suppress_alike import suppress_alike as suppress_alike
+    from tacita.problem.cell_comparison import CellComparison as CellComparison
+    from tacita.problem.cell_comparison import compare_cells as compare_cells
     from tacita.problem.loss_by_level import LossesByLevel as LossesByLevel
     from tacita.problem.loss_by_level import compare_by_level as compare_by_level
     from tacita.problem.problem import Problem as Problem
@@ -177,6 +179,7 @@ _HOMES = {
     "tacita.pipelines.compare_detail": ("DetailComparison", "compare_detail"),
     "tacita.pipelines.crosstab": ("Crosstab", "crosstab"),
     "tacita.pipelines.suppress_alike": ("suppress_alike",),
+    "tacita.problem.cell_comparison": ("CellComparison", "compare_cells"),
     "tacita.problem.loss_by_level": ("LossesByLevel", "compare_by_level"),
     "tacita.problem.problem": ("Problem",),
     "tacita.problem.quality": ("Comparison", "compare"),

@@ -17,7 +17,7 @@ def test_a_sheet_goes_with_its_page() -> None:
     line = Line("a", 0, -1, True)
     visited = Client(page("/nowhere"), request=None)
     with visited:
-        known = weakref.ref(Sheet(Content([line], [line], [["1"]], np.zeros((1, 1), dtype=np.uint8))))
+        known = weakref.ref(Sheet(Content([line], [line], [["1"]], np.zeros((1, 1), dtype=np.uint16))))
     assert known() is not None
     visited.delete()
     del visited

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tacita.app.screens.result.side_by_side import count_kinds
 from tacita.app.sheet import Entry, Flag
+from tacita.app.sheet.content import LOOKS
 from tacita.app.work.entries import enter
 from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
 from tacita.app.work.view import Arrangement, Sensitivity, View, find_block, view_case, view_release
@@ -101,10 +102,10 @@ def test_exempt_cells_are_seen_also_where_the_case_is_refused() -> None:
     assert np.flatnonzero(judged.exempt).tolist() == [spared]
 
 
-def test_flags_of_a_content_fit_into_a_byte() -> None:
-    """As they are sent; what is set in the browser alone need not."""
-    assert sum(flag for flag in Flag if flag is not Flag.CHANGED) == 0xFF
-    assert len({*Flag}) == 9
+def test_flags_of_a_content_fit_into_two_bytes() -> None:
+    """As they are sent."""
+    assert sum(Flag) == 2 ** len({*Flag}) - 1 <= 0xFFFF
+    assert {look.flag for look in LOOKS} == {*Flag}
 
 
 def test_empty_cells_are_blank_and_only_leaves_can_be_filled() -> None:

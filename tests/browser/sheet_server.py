@@ -50,7 +50,7 @@ class Summing:
     def __init__(self, rows: list[Line], columns: list[Line]) -> None:
         self.rows, self.columns = rows, columns
         self.numbers = np.add.outer(10 * np.arange(len(rows)), np.arange(len(columns))) % 100
-        self.flags = np.zeros(self.numbers.shape, dtype=np.uint8)
+        self.flags = np.zeros(self.numbers.shape, dtype=np.uint16)
         self.flags[[not line.leaf for line in rows]] |= int(Flag.TOTAL)
         self.flags[:, [not line.leaf for line in columns]] |= int(Flag.TOTAL)
         self.flags[0, 1] |= int(Flag.SENSITIVE)

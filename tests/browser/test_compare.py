@@ -61,6 +61,24 @@ def test_a_run_is_exported_from_here(compared: Page) -> None:
     expect(page.get_by_test_id("choose-run")).to_have_value("2 · rounding (base 10) · ✔ safe")
 
 
+def test_two_runs_are_compared_cell_by_cell(compared: Page) -> None:
+    page = compared
+    choose(page, "cells-first", "1 · suppression")
+    choose(page, "cells-second", "2 · rounding (base 10)")
+    question = example("nchs")
+    first, second = (
+        method.protect(question) for method in (tc.Suppression(), tc.Rounding(base=10, protected=True))
+    )
+    found = tc.compare_cells(question.table, first, second)
+    counts = page.get_by_test_id("cells-counts")
+    expect(counts).to_contain_text("show no number: 8 in the first only, 0 in the second only, 0 in both")
+    expect(counts).to_contain_text(f"first only: {found.counts['only_first']}, by the second")
+    alone = page.get_by_test_id("cells-sheet-first").get_by_role("gridcell", name="in this run only")
+    expect(alone).to_have_count(found.counts["only_first"])
+    choose(page, "cells-second", "1 · suppression")
+    expect(counts).to_contain_text("first only: 0, by the second only: 0, by both: 8.")
+
+
 def test_a_head_sorts_and_turns_the_order(compared: Page) -> None:
     page = compared
     page.get_by_test_id("sort-changed").click()

@@ -138,7 +138,7 @@ def run_audit_command(
             console.print(build_intervals_table(deduced))
         for own in explanations:
             parts = describe_explanation(problem, own, None, show_values)
-            console.print(build_explanation(own.name, parts))
+            console.print(build_explanation(problem, own.name, parts))
         if len(problem.levels):
             console.print(build_verdict_line(found))
     return DONE if found.safe else UNSAFE

@@ -30,12 +30,16 @@ BALANCES = (
 
 @dataclass(frozen=True)
 class ExplanationPart:
-    """A part of an explanation: its title, its sentences, and the cells that they speak of."""
+    """A part of an explanation: its title, its sentences, and the cells that they speak of.
+
+    ``listed`` says that the sentences do not name these cells: they end in a list of them.
+    """
 
     key: str
     title: str
     lines: tuple[str, ...]
     cells: tuple[int, ...] = ()
+    listed: bool = False
 
 
 def describe_explanation(
@@ -58,12 +62,9 @@ def describe_explanation(
             )
         )
     if found.role == "primary":
-        protecting = tuple(found.protected_by.tolist())
-        parts.append(
-            ExplanationPart(
-                "protected", "What protects it", (_describe_protecting(problem, found),), protecting
-            )
-        )
+        cells = tuple(found.protected_by.tolist())
+        sentence = _describe_protecting(found)
+        parts.append(ExplanationPart("protected", "What protects it", (sentence,), cells, listed=True))
     if found.role == "secondary" or found.protects:
         lines = tuple(_describe_protected(problem, found, outcome, show_values))
         parts.append(
@@ -155,10 +156,9 @@ def _describe_reasons(problem: Problem, found: Explanation, show_values: bool) -
     yield f"Levels: {lower} below (LPL), {upper} above (UPL), {sliding} wide (SPL)."
 
 
-def _describe_protecting(problem: Problem, found: Explanation) -> str:
-    cells = found.protected_by.tolist()
-    if cells:
-        return f"{BALANCES}: {_name_cells(problem, cells)}."
+def _describe_protecting(found: Explanation) -> str:
+    if found.protected_by.size:
+        return f"{BALANCES}:"
     if isnan(found.deduced.low):
         return "Not worked out in the time given."
     if found.deduced.known:
@@ -179,7 +179,7 @@ def _describe_protected(
     if found.redundant:
         yield from _describe_redundant(problem, found, outcome)
     if found.unsafe:
-        named = _name_cells(problem, found.unsafe)
+        named = name_cells(problem, found.unsafe)
         yield f"Not safe as it is, whether this cell is published or not: {named}."
 
 
@@ -227,7 +227,8 @@ def _describe_redundant(problem: Problem, found: Explanation, outcome: Outcome |
         yield "It could be published: a run with more time may find a release that hides less."
 
 
-def _name_cells(problem: Problem, cells: Sequence[int]) -> str:
+def name_cells(problem: Problem, cells: Sequence[int]) -> str:
+    """Return the names of cells that an explanation speaks of; of many the first, and how many more."""
     named = "; ".join(problem.table.name(cell) for cell in cells[:MOST_NAMED])
     more = len(cells) - MOST_NAMED
     return f"{named}; and {more:,} more" if more > 0 else named

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from tacita.core import exact
 from tacita.core.words import pluralize
+from tacita.report.explained_cell import name_cells
 from tacita.report.measures import MEASURED, MEASURES, Measure, Measures, find_best
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, build_crosstab, classify_cells, format_shown
 from tacita.report.verdicts import NOT_SAFE, SAFE, explain_verdicts, find_tone
@@ -132,11 +133,12 @@ def _format_end(units: int, change: float, decimals: int) -> str:
     return exact.to_text(units + round(change), decimals) if np.isfinite(change) else "unbounded"
 
 
-def build_explanation(name: str, parts: Iterable[ExplanationPart]) -> Group:
+def build_explanation(problem: Problem, name: str, parts: Iterable[ExplanationPart]) -> Group:
     """Return an explanation of a cell for the terminal: its name, then each part with its sentences."""
     lines = [Text(name, style="bold")]
     for part in parts:
-        lines += [Text(f"  {part.title}"), *(Text(f"    {line}") for line in part.lines)]
+        names = [name_cells(problem, part.cells)] if part.listed and part.cells else []
+        lines += [Text(f"  {part.title}"), *(Text(f"    {line}") for line in (*part.lines, *names))]
     return Group(*lines)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacita.app.sheet.content import Change, Content, Entry, Flag, Selection
+from tacita.app.sheet.content import Change, Content, Entry, Flag, Flags, Selection
 from tacita.app.sheet.sheet import Sheet
 
-__all__ = ["Change", "Content", "Entry", "Flag", "Selection", "Sheet"]
+__all__ = ["Change", "Content", "Entry", "Flag", "Flags", "Selection", "Sheet"]

@@ -4,12 +4,21 @@ import { Grid } from "tacita-sheet/grid.js";
 
 export default {
   template: '<div class="sheet-room"></div>',
-  props: { source: String, version: Number, editable: Boolean, name: String, group: String, looks: Array },
+  props: {
+    source: String,
+    version: Number,
+    editable: Boolean,
+    explains: Boolean,
+    name: String,
+    group: String,
+    looks: Array,
+  },
   // Declared, so that the browser's own event "select" of a text field is not taken for ours.
-  emits: ["edit", "select", "undo", "redo", "seek"],
+  emits: ["edit", "select", "undo", "redo", "seek", "explain"],
   mounted() {
     this.grid = new Grid(this.$el, {
       editable: this.editable,
+      explains: this.explains,
       name: this.name,
       group: this.group,
       looks: this.looks,

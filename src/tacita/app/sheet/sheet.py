@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -32,6 +33,7 @@ OnEdit = Callable[[tuple[Entry, ...]], Awaitable[None] | None]
 OnSelect = Callable[[Selection], Awaitable[None] | None]
 OnStep = Callable[[], Awaitable[None] | None]
 OnSeek = Callable[[int], Awaitable[None] | None]
+OnExplain = Callable[[int, int, bool], Awaitable[None] | None]
 
 
 class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
@@ -57,6 +59,8 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         Ctrl+Z, and Ctrl+Y or Ctrl+Shift+Z.
     on_seek
         Gets 1 where the next sensitive cell is wanted, -1 for the one before: Alt with Page Down, Page Up.
+    on_explain
+        Gets row and column of a cell that is clicked, or on which Enter is pressed, and whether it was Enter.
     group
         Sheets of one page with the same group scroll, select, fold and resize together.
     """
@@ -72,17 +76,20 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         on_undo: OnStep | None = None,
         on_redo: OnStep | None = None,
         on_seek: OnSeek | None = None,
+        on_explain: OnExplain | None = None,
         group: str = "",
     ) -> None:
         super().__init__()
         self._version = self._shown_since = 0
         self._unsettled: set[tuple[int, int]] = set()
+        self._marked: Mapping[tuple[int, int], int] = {}
         self._selection = Selection(0, 0, (0,), (0,))
         self._set_content(content)
         self._props.update(
             source=ROUTE.format(client_id=self.client.id, element_id=self.id),
             version=self._version,
             editable=editable,
+            explains=on_explain is not None,
             name=name,
             group=group,
             looks=[[int(look.flag), look.name, look.sign, look.meaning] for look in LOOKS],
@@ -95,6 +102,8 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
                 self.on(event, handler, args=[])
         if on_seek is not None:
             self.on("seek", lambda event: on_seek(1 if event.args > 0 else -1))
+        if on_explain is not None:
+            self.on("explain", partial(self._handle_explain, on_explain))
 
     @property
     def selection(self) -> Selection:
@@ -120,6 +129,17 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         elif changes:
             self.run_method("patch", [[c.row, c.column, c.text, int(c.flags)] for c in changes])
 
+    def highlight(self, marked: Mapping[tuple[int, int], int]) -> None:
+        """Add flags to some cells of a sheet that takes no entries, by row and column, until it marks others
+        or shows another content.
+        """
+        places = {**dict.fromkeys(self._marked, 0), **marked}
+        self._marked = dict(marked)
+        self.patch(
+            Change(row, column, self._texts[row][column], int(self._content.flags[row, column]) | flag)
+            for (row, column), flag in places.items()
+        )
+
     def fold(self, axis: Literal["rows", "columns"], depth: int) -> None:
         """Fold the sheet's lines at ``depth`` or deeper and unfold those above: 0 leaves the roots only."""
         self.run_method("fold", axis, depth)
@@ -140,6 +160,7 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         self._content = content
         self._texts = [list(row) for row in content.texts]
         self._flags = content.flags.copy()
+        self._marked = {}
         self._unsettled.clear()
 
     def _fetch(self) -> None:
@@ -175,6 +196,12 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
             return
         if self._on_select is not None:
             await _await_result(self._on_select(self._selection))
+
+    async def _handle_explain(self, on_explain: OnExplain, event: GenericEventArguments) -> None:
+        message: dict[str, Any] = event.args
+        row, column = int(message["row"]), int(message["column"])
+        if 0 <= row < self._flags.shape[0] and 0 <= column < self._flags.shape[1]:
+            await _await_result(on_explain(row, column, bool(message["isByKey"])))
 
     def encode(self) -> bytes:
         """Return the content of the sheet as it is now, as the JSON that the browser fetches."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.app.sheet import Change, Content, Flag
+from tacita.app.sheet import Change, Content, Flag, Flags
 from tacita.app.work.open_case import Case, DecisionKind
 from tacita.core import exact
 from tacita.core.errors import TacitaError
@@ -26,8 +26,6 @@ from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
 from tacita.problem.quality import find_changed
 from tacita.report.picture import KINDS, classify_cells
-
-Flags = NDArray[np.uint8]
 
 FLAGS = {"published": Flag(0), "sensitive": Flag.SENSITIVE, "other": Flag.OTHER, "exposed": Flag.EXPOSED}
 """How each kind of cell of a release is flagged."""
@@ -198,12 +196,12 @@ class View:
 
 def view_case(case: Case, levels: Levels, where: Layout, exempt: Mask | None = None) -> View:
     """Return the sheet's view of a case: values flagged as sensitive, must publish, must hide, exempt."""
-    flags = np.zeros(len(case.table), dtype=np.uint8)
-    flags[levels.sensitive] |= np.uint8(Flag.SENSITIVE)
+    flags = np.zeros(len(case.table), dtype=np.uint16)
+    flags[levels.sensitive] |= np.uint16(Flag.SENSITIVE)
     if exempt is not None:
-        flags[exempt] |= np.uint8(Flag.EXEMPT)
+        flags[exempt] |= np.uint16(Flag.EXEMPT)
     for kind, flag in ((DecisionKind.PUBLISH, Flag.PUBLISH), (DecisionKind.HIDE, Flag.HIDE)):
-        flags[case.list_decided(kind)] |= np.uint8(flag)
+        flags[case.list_decided(kind)] |= np.uint16(flag)
     return view_table(case.table, flags, where)
 
 
@@ -224,7 +222,7 @@ def classify_internally(table: Table, release: Release, sensitive: Mask) -> NDAr
 
 def view_release(table: Table, release: Release, sensitive: Mask, where: Layout) -> View:
     """Return the sheet's view of a release: numbers, intervals, nothing; flags by kind of cell."""
-    by_kind = np.array([FLAGS[kind] for kind in KINDS], dtype=np.uint8)
+    by_kind = np.array([FLAGS[kind] for kind in KINDS], dtype=np.uint16)
     flags = _spread_flags(by_kind[classify_internally(table, release, sensitive)], where)
     shown = _spread(release.shown, where, True)
     words = {
@@ -232,6 +230,13 @@ def view_release(table: Table, release: Release, sensitive: Mask, where: Layout)
         for row, column in np.argwhere(~shown).tolist()
     }
     return View(where, _spread(release.value, where, 0), release.decimals, flags, words)
+
+
+def view_compared(table: Table, release: Release, sensitive: Mask, only_here: Mask, where: Layout) -> View:
+    """Return the sheet's view of one of two releases; what it alone hides or changes is flagged."""
+    view = view_release(table, release, sensitive, where)
+    alone = np.where(_spread(only_here, where, False), np.uint16(Flag.ONLY_HERE), np.uint16(0))
+    return replace(view, flags=view.flags | alone)
 
 
 def find_block(where: Layout, rows: Sequence[int], columns: Sequence[int]) -> Cells:
@@ -261,7 +266,7 @@ def _spread(column: NDArray[Any], where: Layout, empty: Any) -> NDArray[Any]:
 def _spread_flags(flags: Flags, where: Layout) -> Flags:
     """Return the flags of cells as rows by columns of the sheet, with sums and empty cells marked."""
     spread = _spread(flags, where, int(Flag.EMPTY))
-    return np.where(_find_sums(where), spread | Flag.TOTAL, spread).astype(np.uint8)
+    return np.where(_find_sums(where), spread | Flag.TOTAL, spread).astype(np.uint16)
 
 
 def _find_sums(where: Layout) -> Mask:

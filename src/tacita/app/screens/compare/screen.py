@@ -8,6 +8,7 @@ from tacita.app import frame
 from tacita.app.controls import notices
 from tacita.app.controls.page_parts import as_label, make_heading, make_panel, make_scroll_region, put_words
 from tacita.app.screens.compare import risk_plot, statistics_table
+from tacita.app.screens.compare.cells_panel import CellsPanel
 from tacita.app.screens.compare.joint_audit_panel import JointAuditPanel
 from tacita.app.screens.compare.run_measures import (
     EARLIER_NOTE,
@@ -48,6 +49,7 @@ def build(workspace: Workspace) -> None:
                 make_heading(f"Runs of {whose}: {group[0].case.name}")
             RunTable(workspace, group)
             if len(group) > 1:
+                CellsPanel(workspace, group, position)
                 JointAuditPanel(workspace, group)
                 risk_plot.build(group, workspace.case)
             statistics_table.build(group)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from math import ceil
 
 import numpy as np
 from nicegui import ui
 
 from tacita.app.controls.arrangement_selects import ArrangementSelects, get_arrangement
-from tacita.app.sheet import Content, Sheet
+from tacita.app.controls.sheet_size import estimate_width, format_height
+from tacita.app.screens.result.explanation_panel import ExplanationPanel
+from tacita.app.sheet import Content, Flag, Sheet
 from tacita.app.work.job import Job
 from tacita.app.work.seek_cell import seek
 from tacita.app.work.view import (
@@ -35,16 +36,6 @@ MEANINGS = {
     "other": "others, hidden or changed",
     "exposed": "sensitive, yet published exactly",
 }
-LINE, AROUND = 26, 64
-"""Pixels of a row, and of what a sheet has above and below its rows."""
-DIGIT, AROUND_NUMBER, NARROWEST = 9.5, 32, 64
-"""Pixels of a digit, of what a column has beside its numbers, and of the narrowest column."""
-LETTER, AROUND_HEAD, FOLD = 9, 18, 24
-"""Pixels of a letter of a head, of what a head has beside its letters, and of the button that folds it."""
-STEP, WIDEST_HEAD, SCROLLBAR = 14, 150, 17
-"""Pixels by which the head of a row is indented, that are enough for it, and of a scrollbar with borders."""
-LEAST, WIDEST = 420, 1000
-"""Pixels that a sheet gets at least, and those that no page has: a wider table is scrolled in any case."""
 WAYS = {
     "beside": "Side by side",
     "original": "Original",
@@ -78,19 +69,22 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
             arranging = ArrangementSelects(workspace, structure, lambda: arrange())
         place = ui.element("div").classes("beside")
         _show_legend(release, job)
+        panel = ExplanationPanel(job, release, lambda flags: mark(flags), lambda cell: go(cell))
+    marked: dict[int, Flag] = {}
 
     def build_contents() -> dict[str, Content]:
         """Return the content of each sheet to be shown, by its name, and set the width that they need."""
         where = get_arrangement(workspace).lay_out(structure)
         names = ("original", "protected") if way.value == "beside" else (way.value,)
         contents = {name: views[name](where).to_content() for name in names}
-        place.style(f"--least: {max(map(_estimate_width, contents.values()))}px")
+        place.style(f"--least: {max(map(estimate_width, contents.values()))}px")
         return contents
 
     def arrange() -> None:
         contents = build_contents()
         for name, sheet in sheets.items():
             sheet.show(contents[name])
+        show_marks()
 
     def show() -> None:
         place.clear()
@@ -99,13 +93,36 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
             for name, content in build_contents().items():
                 with ui.element("div").classes("beside-one").props(f"data-testid=sheet-{name}"):
                     ui.label(NAMES[name]).classes("beside-name")
-                    with ui.element("div").style(_format_height(content)):
+                    with ui.element("div").style(format_height(content)):
                         sheets[name] = Sheet(
                             content,
                             name=NAMES[name],
                             on_seek=partial(seek_from, name),
+                            on_explain=explain_at,
                             group="beside",
                         )
+        show_marks()
+
+    def mark(flags: Mapping[int, Flag]) -> None:
+        marked.clear()
+        marked.update(flags)
+        show_marks()
+
+    def show_marks() -> None:
+        """Flag the marked cells in all sheets, as far as they are in these slices."""
+        where = get_arrangement(workspace).lay_out(structure)
+        found = np.argwhere(np.isin(where.cells, [*marked])).tolist()
+        places = {(row, column): int(marked[int(where.cells[row, column])]) for row, column in found}
+        for sheet in sheets.values():
+            sheet.highlight(places)
+
+    async def explain_at(row: int, column: int, by_key: bool) -> None:
+        where = get_arrangement(workspace).lay_out(structure)
+        cell = int(where.cells[row, column])
+        if cell >= 0:
+            await panel.show(cell, by_key)
+        else:
+            await panel.show_empty(f"{where.rows[row].code}, {where.columns[column].code}", by_key)
 
     def go(cell: int) -> None:
         chosen = get_arrangement(workspace)
@@ -126,27 +143,6 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
     way.on_value_change(show)
     show()
     return go
-
-
-def _format_height(content: Content) -> str:
-    """Return the CSS height of a sheet on the page: all rows, or less to leave room for the rest."""
-    depth = 1 + max((line.depth for line in content.columns), default=0)
-    return f"height: min({LINE * (len(content.rows) + depth) + AROUND}px, max(60vh, 260px))"
-
-
-def _estimate_width(content: Content) -> int:
-    """Return the pixels that all columns of a sheet take, roughly: with less, the last one, the total,
-    would be cut off, and the sheet stands above the other one instead.
-    """
-    codes = max(LETTER * len(line.code) + STEP * line.depth for line in content.rows)
-    titles = LETTER * max(len(content.row_title), len(content.column_title))
-    width = min(max(codes, titles) + AROUND_HEAD + FOLD, WIDEST_HEAD) + SCROLLBAR
-    folds = {line.parent for line in content.columns}
-    for column, line in enumerate(content.columns):
-        head = LETTER * len(line.code) + AROUND_HEAD + FOLD * (column in folds)
-        longest = max(len(row[column]) for row in content.texts)
-        width += ceil(max(NARROWEST, head, DIGIT * longest + AROUND_NUMBER))
-    return max(LEAST, width) if width <= WIDEST else LEAST
 
 
 def count_kinds(release: Release, problem: Problem) -> list[int]:

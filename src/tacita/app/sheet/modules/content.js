@@ -9,8 +9,9 @@ export class Content {
     this.rowTitle = rowTitle;
     this.columnTitle = columnTitle;
     this.texts = texts.map((line) => line.split("\t"));
-    // Sent as bytes; that an entry waits for its answer is known here alone, and needs a further bit.
-    this.flags = Uint16Array.from(atob(flags), (character) => character.charCodeAt(0));
+    // Sent as two bytes each, the lower one first; one bit, that an entry waits for its answer, is known here alone.
+    const bytes = atob(flags);
+    this.flags = Uint16Array.from({ length: bytes.length / 2 }, (_, k) => bytes.charCodeAt(2 * k) | (bytes.charCodeAt(2 * k + 1) << 8));
     this.width = columns.codes.length;
   }
 

@@ -20,9 +20,10 @@ const REST = 50;
 let made = 0;
 
 export class Grid {
-  constructor(parent, { editable, name, group, looks, emit }) {
+  constructor(parent, { editable, explains, name, group, looks, emit }) {
     this.id = `sheet-${++made}`;
     this.editable = editable;
+    this.explains = explains;
     this.emit = emit;
     this.looks = combineLooks(looks);
     this.content = null;
@@ -112,6 +113,12 @@ export class Grid {
     this.selection.select(this.rows.placeOf(row), this.columns.placeOf(column));
     this.focus();
     this.viewport.scroller.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Ask for an explanation of the active cell; `isByKey` if the focus shall follow it. */
+  explain(isByKey) {
+    this.#hurry();
+    this.emit("explain", { ...this.selection.active, isByKey });
   }
 
   /** Select the whole rows or columns of the block. */

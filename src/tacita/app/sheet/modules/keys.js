@@ -15,6 +15,7 @@ export const KEYS = [
   ["Alt + ← →, Alt + ↑ ↓", "fold and unfold rows, columns"],
   ["Alt + Shift + ← →", "column narrower, wider"],
   ["Alt + Page Up, Page Down", "previous, next sensitive cell, also of other slices"],
+  ["Enter, in sheets of a result", "explain the cell; Escape closes the explanation"],
   ["Escape, then Tab", "leave the sheet"],
 ];
 
@@ -52,6 +53,7 @@ export class Keys {
     else if (event.key === "PageDown") selection.move(viewport.page, 0, extend);
     else if (event.key === "Home") selection.move(0, -Infinity, extend);
     else if (event.key === "End") selection.move(0, Infinity, extend);
+    else if (event.key === "Enter" && grid.explains) grid.explain(true);
     else if (event.key === "Enter") selection.step(back, 0);
     // A sheet that takes no entries needs no Tab: it is left to the page.
     else if (event.key === "Tab") return grid.editable && !isLeaving && selection.step(0, back);

@@ -8,7 +8,10 @@ export class Mouse {
     scroller.addEventListener("dblclick", (event) => this.#open(event));
     // A finger scrolls; it selects by a tap only.
     scroller.addEventListener("click", (event) => {
-      if (event.pointerType === "touch" && grid.content) this.#select(grid.viewport.locate(event.clientX, event.clientY));
+      if (!grid.content) return;
+      const at = grid.viewport.locate(event.clientX, event.clientY);
+      if (event.pointerType === "touch") this.#select(at);
+      if (grid.explains && this.#isOnCell(event, at)) grid.explain(false);
     });
   }
 
@@ -85,6 +88,13 @@ export class Mouse {
     const header = target.closest(".sheet-header");
     if (target.closest(".sheet-edge")) grid.fitColumn(this.#columnOf(header));
     else if (target.closest(".sheet-cell")) grid.editor.open();
+  }
+
+  /** Whether a click is on the one cell that is selected, and not the end of a drag. */
+  #isOnCell(event, at) {
+    const { row, column } = this.grid.selection.place;
+    const isInside = !at.isBeyond && !at.onRowHeader && !at.onColumnHeader && !this.#isOnScrollBar(event);
+    return isInside && this.grid.selection.isSingle && at.row === row && at.column === column;
   }
 
   #columnOf(header) {
