@@ -50,7 +50,7 @@ def test_a_click_on_a_secondary_names_and_marks_what_it_protects(square: Page) -
     expect(cell(page, 1, 0, "sheet-protected")).to_have_class(re.compile("sheet-sensitive"))
     row, column = find_secondary(page)
     cell(page, row, column, "sheet-protected").click()
-    expect(page.get_by_test_id("explained-protects")).to_contain_text("would be known exactly to outsider")
+    expect(page.get_by_test_id("explained-protects")).to_contain_text("would be known exactly to an outsider")
     expect(page.get_by_test_id("explained-value")).to_have_text(f"True value: {NUMBERS[row][column]}")
     expect(page.get_by_test_id("explain-hint")).to_be_hidden()
     for sheet in ("sheet-original", "sheet-protected"):

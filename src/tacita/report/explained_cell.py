@@ -184,17 +184,18 @@ def _describe_protected(
 
 
 def _describe_failing(problem: Problem, own: ProtectedCell, show_values: bool) -> str:
-    start = f"Without it {own.name} would not be safe from {own.attacker}"
+    who = "an outsider" if own.attacker == problem.outsider.name else own.attacker
+    start = f"Without it {own.name} would not be safe from {who}"
     if not show_values or isnan(own.low) or isnan(own.high):
         return f"{start}: {own.verdict}."
     if own.low == own.high:
-        return f"Without it {own.name} would be known exactly to {own.attacker}."
+        return f"Without it {own.name} would be known exactly to {who}."
     value = float(problem.table.values[own.cell])
     within = max(own.high - value, value - own.low)
     required = f"{format_number(value - own.lower)} or less to {format_number(value + own.upper)} or more"
     wide = f", at least {format_number(own.sliding)} wide" if own.sliding else ""
     return (
-        f"Without it {own.name} would be known to within {format_number(within)} to {own.attacker}: "
+        f"Without it {own.name} would be known to within {format_number(within)} to {who}: "
         f"{format_number(own.low)} to {format_number(own.high)}, where {required}{wide} is required "
         f"({own.verdict})."
     )
