@@ -66,11 +66,13 @@ def open_example(page: Page, name: str) -> None:
     """Begin with an example, from whatever page; it is Table afterwards."""
     if urlsplit(page.url).path != "/":
         go(page, "start")
+    unfold(page, "way-examples")
     open_by(page, f"example-{name}")
 
 
 def open_path(page: Page, path: Path) -> None:
     """Begin with a file of this machine, from the page Start; the page is Table afterwards."""
+    unfold(page, "way-path")
     page.get_by_test_id("path").fill(str(path))
     open_by(page, "path-open")
 
@@ -85,6 +87,7 @@ def open_by(page: Page, button: str) -> None:
 
 def new_table(page: Page, rows: int, columns: int, kind: str, decimals: int = 0) -> None:
     """A table of zeros to type into; ``kind`` is ``counts`` or ``amounts``."""
+    unfold(page, "way-new")
     page.get_by_test_id("new-rows").fill(str(rows))
     page.get_by_test_id("new-columns").fill(str(columns))
     choose(page, "new-kind", kind)

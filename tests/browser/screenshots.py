@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
 
-from driving import cell, go, listening, open_by, open_example, result, run
+from driving import cell, go, listening, open_by, open_example, result, run, unfold
 from get_chromium import REMEDY, find_chromium
 from running_server import RunningServer
 
@@ -39,7 +39,7 @@ class Camera:
 
 def tour(page: Page, camera: Camera) -> None:
     """Through all screens with the table of Gonzalez and Cox."""
-    expect(page.get_by_test_id("example-nchs")).to_be_visible()
+    expect(page.get_by_test_id("first-nchs")).to_be_visible()
     camera.take("start", whole=True)
     open_example(page, "nchs")
     cell(page, 2, 2).click()
@@ -73,6 +73,7 @@ def tour(page: Page, camera: Camera) -> None:
 def dark_and_large(page: Page, camera: Camera) -> None:
     """A table with hierarchies, in the dark."""
     go(page, "start")
+    unfold(page, "way-generate")
     page.get_by_test_id("generate-rows").fill("60")
     page.get_by_test_id("generate-columns").fill("24")
     page.get_by_test_id("generate-levels").fill("3, 2")

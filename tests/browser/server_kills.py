@@ -24,7 +24,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from driving import enter, go, listening, open_path
+from driving import enter, go, listening, open_path, unfold
 from get_chromium import find_chromium
 from running_server import RunningServer
 from tacita.app.work.recent import RecentWork
@@ -109,6 +109,7 @@ class Rounds:
         lines = (f"{mark}F{i},r{i % 7},s{i % 11},{i % 1000}" for i in range(ROWS))
         records.write_text("\n".join(["firm,region,size,turnover", *lines]) + "\n")
         go(page, "start")
+        unfold(page, "way-records")
         with page.expect_file_chooser() as chooser:
             page.get_by_test_id("open-records").click()
         with page.expect_request(lambda request: request.method == "POST" and "upload" in request.url):

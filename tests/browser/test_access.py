@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from access import READY, SCREENS, complaints
-from driving import cell, go, leads_on, open_example, open_path, pick_rule, result, run_method
+from driving import cell, go, leads_on, open_example, open_path, pick_rule, result, run_method, unfold
 from tacita.app.sheet.content import LOOKS
 from tacita.examples import example
 from tacita.formats.table_write import write_table
@@ -105,6 +105,7 @@ def test_a_table_that_scrolls_does_so_by_keyboard(page: Page) -> None:
 
 @pytest.mark.slow
 def test_errors_and_complaints(page: Page) -> None:
+    unfold(page, "way-path")
     page.get_by_test_id("path").fill("/no/such/file/" + "with-a-long-name-" * 20 + ".csv")
     page.get_by_test_id("path-open").click()
     expect(page.get_by_test_id("notice-error")).to_be_visible()
@@ -125,6 +126,7 @@ def test_errors_and_complaints(page: Page) -> None:
 @pytest.mark.slow
 def test_what_opens_above_the_page(page: Page) -> None:
     page.get_by_test_id("reading").get_by_text("How to read it").click()
+    unfold(page, "way-generate")
     page.get_by_test_id("generate-family").click()
     expect(page.get_by_role("option").first).to_be_visible()
     assert complaints(page) == []

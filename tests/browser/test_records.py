@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from access import complaints
-from driving import add_rule, choose, downloaded, go, open_by, reload, run
+from driving import add_rule, choose, downloaded, go, open_by, reload, run, unfold
 from tacita.formats.hierarchy import write_hierarchy
 from tacita.generate import microdata
 
@@ -54,7 +54,7 @@ def fill_in(page: Page) -> None:
 
 
 def test_dropped_records_are_tabulated_and_protected(page: Page) -> None:
-    drop(page, "[data-testid=records-zone]", as_csv())
+    drop(page, "[data-testid=way-records]", as_csv())
     columns = page.get_by_test_id("records-columns")
     expect(columns.get_by_role("row", name="region text 6")).to_be_visible()
     expect(columns.get_by_role("row", name="respondent numbers 200")).to_be_visible()
@@ -103,7 +103,7 @@ def test_rows_with_several_numbers_are_offered_as_records(page: Page) -> None:
 
 @pytest.mark.slow
 def test_numbers_with_a_decimal_comma(page: Page) -> None:
-    drop(page, "[data-testid=records-zone]", "region;value\nN;1,5\nN;2\nS;4\n")
+    drop(page, "[data-testid=way-records]", "region;value\nN;1,5\nN;2\nS;4\n")
     expect(page.get_by_test_id("records-columns").get_by_role("row", name="value text")).to_be_visible()
     choose_columns(page, "region")
     choose(page, "records-value", "value")
@@ -118,6 +118,7 @@ def test_numbers_with_a_decimal_comma(page: Page) -> None:
 def test_records_by_their_path_stay_where_they_are(page: Page, tmp_path: Path) -> None:
     (tmp_path / "firms.csv").write_text(as_csv())
     write_hierarchy(MADE.hierarchies["region"], tmp_path / "region.csv")
+    unfold(page, "way-path")
     page.get_by_test_id("path").fill(str(tmp_path / "firms.csv"))
     page.get_by_test_id("path-records").click()
     expect(page.get_by_test_id("records")).to_contain_text("Use region.csv")

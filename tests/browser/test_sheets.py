@@ -11,7 +11,7 @@ import xlsxwriter
 from playwright.sync_api import Page, expect
 
 from access import complaints
-from driving import choose, leads_on, listening, open_by, reload
+from driving import choose, leads_on, listening, open_by, reload, unfold
 
 ROWS = {
     "about": [["Turnover of firms"], ["in the year 2024"]],
@@ -70,6 +70,7 @@ def test_a_sheet_of_a_workbook_is_chosen(page: Page, book: Path) -> None:
 
 
 def test_what_else_is_said_of_the_reading_counts(page: Page, book: Path) -> None:
+    unfold(page, "way-path")
     page.get_by_test_id("path").fill(str(book))
     page.get_by_test_id("path-open").click()
     choose(page, "reading-sheet", "cells")

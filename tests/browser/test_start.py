@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
-from driving import choose, go, leads_on, listening
+from driving import choose, go, leads_on, listening, unfold
 
 CELLS = "region,size,value\nN,s,12\nN,l,20\nS,s,30\nS,l,40\n"
 DROP = """([files, text]) => {
@@ -84,6 +84,7 @@ def test_files_dropped_anywhere(page: Page) -> None:
 
 
 def test_a_path_on_this_machine(page: Page, tmp_path: Path) -> None:
+    unfold(page, "way-path")
     page.get_by_test_id("path").fill(str(tmp_path / "absent.csv"))
     page.get_by_test_id("path-open").click()
     expect_refused(page, "absent.csv: there is no such file")
@@ -162,16 +163,27 @@ def test_a_question_is_answered_under_how_to_read(page: Page) -> None:
 
 
 def test_a_new_table_to_type(page: Page) -> None:
+    unfold(page, "way-new")
     page.get_by_test_id("new-rows").fill("2")
     page.get_by_test_id("new-open").click()
     expect_open(page, "new table", 15)
     go(page, "start")
+    unfold(page, "way-new")
     page.get_by_test_id("new-dimensions").fill("region: North, South\nmonth: 12\n")
     page.get_by_test_id("new-open").click()
     expect_open(page, "new table", 39)
 
 
+def test_a_first_example_is_one_click_away(page: Page) -> None:
+    expect(page.get_by_test_id("example-nchs")).to_be_hidden()
+    page.get_by_test_id("first-nchs").click()
+    expect_open(page, "NCHS, Table I", 66)
+    go(page, "start")
+    expect(page.get_by_test_id("next-step")).to_have_text("Go on with NCHS, Table I")
+
+
 def test_generated(page: Page) -> None:
+    unfold(page, "way-generate")
     page.get_by_test_id("generate-further").fill("3")
     page.get_by_test_id("generate-levels").fill("2, 1, 1, 1")
     page.get_by_test_id("generate-open").click()
@@ -184,7 +196,8 @@ def test_generated(page: Page) -> None:
 
 @pytest.mark.slow
 def test_example_then_clear_all(page: Page) -> None:
-    expect(page.get_by_test_id("open-now")).to_contain_text("Nothing is open yet")
+    expect(page.get_by_test_id("open-now")).to_contain_text("safe to publish")
+    unfold(page, "way-examples")
     page.get_by_test_id("example-nchs").click()
     expect_open(page, "NCHS, Table I", 66)
     go(page, "start")
@@ -192,8 +205,9 @@ def test_example_then_clear_all(page: Page) -> None:
     page.get_by_test_id("clear-all").click()
     with leads_on(page):
         page.get_by_test_id("clear-confirm").click()
-    expect(page.get_by_test_id("open-now")).to_contain_text("Nothing is open yet")
+    expect(page.get_by_test_id("open-now")).to_contain_text("safe to publish")
     # Nothing leads back to what was cleared.
+    unfold(page, "way-examples")
     page.get_by_test_id("example-salazar").click()
     expect_open(page, "Salazar, Figure 1", 16)
     expect(page.get_by_test_id("undo")).to_be_disabled()
@@ -201,10 +215,12 @@ def test_example_then_clear_all(page: Page) -> None:
 
 
 def test_everything_can_be_reached_by_keyboard(page: Page) -> None:
-    expect(page.get_by_test_id("example-nchs")).to_be_visible()
+    expect(page.get_by_test_id("first-nchs")).to_be_visible()
+    for way in ("records", "path", "new", "generate", "examples"):
+        unfold(page, f"way-{way}")
     reached = set()
-    for _ in range(90):
+    for _ in range(110):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.closest('[data-testid]')?.dataset.testid"))
     wanted = {"open-files", "path", "path-open", "paste-text", "paste-open", "new-open", "generate-open"}
-    assert wanted | {"example-nchs", "example-thesis-100x120"} <= reached
+    assert wanted | {"first-nchs", "example-nchs", "example-thesis-100x120"} <= reached

@@ -20,6 +20,7 @@ from driving import (
     open_path,
     reload,
     run,
+    unfold,
 )
 from tacita.cli import main
 
@@ -263,6 +264,7 @@ def test_a_code_is_text_wherever_it_stands(page: Page) -> None:
         "<img src=x onerror=window.hit=3>",
         "{{window.hit=4}}",
     )
+    unfold(page, "way-new")
     page.get_by_test_id("new-dimensions").fill(f"place: {', '.join(codes)}\nkind: a, b")
     open_by(page, "new-open")
     for row, code in enumerate(codes):
@@ -350,6 +352,7 @@ def test_an_exempt_cell_is_seen_counted_and_explained(page: Page) -> None:
 
 @pytest.mark.slow
 def test_a_slice_of_a_cube_is_chosen_and_typed_into(page: Page) -> None:
+    unfold(page, "way-new")
     page.get_by_test_id("new-dimensions").fill("region: N, S\nsex: f, m\nyear: 2024, 2025")
     open_by(page, "new-open")
     expect(cell(page, 0, 0)).to_have_attribute("aria-readonly", "true")
@@ -409,6 +412,7 @@ def test_sensitive_cells_are_found_in_whatever_slice_they_are(page: Page, tmp_pa
 
 @pytest.mark.slow
 def test_a_sensitive_cell_that_is_folded_away_is_unfolded(page: Page) -> None:
+    unfold(page, "way-generate")
     page.get_by_test_id("generate-levels").fill("2, 1")
     open_by(page, "generate-open")
     rows = codes_of_rows(page)
@@ -496,6 +500,7 @@ def test_a_table_from_records_names_contributors_and_is_typed_over_without_them(
 
 @pytest.mark.slow
 def test_what_is_folded_stays_folded_when_cells_change(page: Page) -> None:
+    unfold(page, "way-generate")
     page.get_by_test_id("generate-levels").fill("2, 1")
     open_by(page, "generate-open")
     codes = codes_of_rows(page)

@@ -54,7 +54,7 @@ class Screen:
 
 
 SCREENS = (
-    Screen("start", "/", "Start", "Open, paste, type or generate a table"),
+    Screen("start", "/", "Start", "Open a table, paste one, or try an example"),
     Screen("table", "/table", "Table", "Look at the table, change it, mark cells"),
     Screen("rules", "/rules", "Rules", "Say what is sensitive, and who attacks"),
     Screen("protect", "/protect", "Protect", "Choose a method and run it"),

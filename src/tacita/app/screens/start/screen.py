@@ -1,4 +1,4 @@
-"""Seven ways to a table: files, a path, records, pasted text, typing, chance, examples.
+"""Ways to a table: files, pasted text or an example at once; records, a path, typing and chance on request.
 
 Files and pasted text come in by a request of their own, whatever their size: a message of a megabyte would
 cut the connection that carries the page's events. Files stay in the session's folder, and there only while
@@ -19,7 +19,7 @@ from nicegui import run, ui
 from nicegui.events import GenericEventArguments, MultiUploadEventArguments, UploadEventArguments
 
 from tacita.app import frame
-from tacita.app.controls import notices
+from tacita.app.controls import next_step, notices
 from tacita.app.controls.inlets import (
     RECORDS_ZONE,
     handle_drops_and_pastes,
@@ -28,7 +28,7 @@ from tacita.app.controls.inlets import (
     make_picker_handler,
     make_sending_handler,
 )
-from tacita.app.controls.page_parts import make_panel
+from tacita.app.controls.page_parts import make_heading, make_panel
 from tacita.app.screens.start.reading_panel import ReadingPanel
 from tacita.app.screens.start.recent_panel import RecentPanel
 from tacita.app.screens.start.records_panel import RecordsPanel
@@ -59,6 +59,15 @@ from tacita.core.words import pluralize
 from tacita.examples import EXAMPLES
 
 PASTE = "paste-text"
+PURPOSE = (
+    "Tacita finds the cells of a table that would give somebody away, hides or changes what it must, and "
+    "proves that the result is safe to publish."
+)
+FIRST_EXAMPLES = {
+    "nchs": "Counts of patients: 66 cells, those below 5 are sensitive.",
+    "salazar": "Amounts by activity and region: one cell needs 10 below and 12 above it.",
+}
+"""Examples for a first look, in words without their sources."""
 
 
 def build(workspace: Workspace) -> None:
@@ -81,27 +90,28 @@ class StartScreen:
         RecentPanel(workspace, self._go_on_with)
         self._records = RecordsPanel(workspace, partial(self._begin, reading=NO_OPTIONS))
         with ui.element("div").classes("columns ways-in"):
-            with ui.element("div").classes("stack"):
-                self._open_files()
-                self._open_path()
-            with ui.element("div").classes("stack"):
-                self._paste()
-                with make_panel(
-                    "Type a new table", "All cells are zero at first; totals follow what you type."
-                ):
-                    NewTable(self._begin)
-            with ui.element("div").classes("stack"):
-                self._tabulate_records()
-                with make_panel("Generate", "Random, and the same for the same seed."):
-                    Generator(self._begin)
-        self._examples()
+            self._open_files()
+            self._paste()
+            self._offer_first_examples()
+        make_heading("Other ways to begin")
+        with ui.element("div").classes("ways-in other-ways"):
+            self._tabulate_records()
+            self._open_path()
+            with _fold(
+                "Type a new table", "All cells are zero at first; totals follow what you type.", "new"
+            ):
+                NewTable(self._begin)
+            with _fold("Generate a random table", "The same for the same seed.", "generate"):
+                Generator(self._begin)
+            self._examples()
 
     def _open_now(self) -> None:
         case = self.workspace.case
         with ui.element("div").classes("strip open-now").props("data-testid=open-now"):
             if case is None:
-                ui.label("Nothing is open yet: begin in one of these ways.").classes("muted")
+                ui.label(PURPOSE).props("data-testid=purpose")
                 return
+            next_step.propose(f"Go on with {case.name}", "/table")
             names = " by ".join(d.name for d in case.table.structure.dimensions) or "a list of cells"
             runs = f" · runs: {len(self.workspace.jobs)}" if self.workspace.jobs else ""
             ui.label("Open now:").classes("muted")
@@ -118,14 +128,14 @@ class StartScreen:
                 "click", js_handler=make_picker_handler(self._files)
             )
             ui.label(
-                "A table, with classifications called like its dimensions; or a project with its data; or A, "
-                "PSC and VSC of the thesis program."
+                "A table, with classifications called like its dimensions; a project with its data; or "
+                "microdata."
             ).classes("muted")
             ui.label(" ".join(list_endings())).classes("muted endings")
             self._reading = ReadingPanel(self.workspace.sheet_question, self._chosen_sheet)
 
     def _open_path(self) -> None:
-        with make_panel("Open a path on this machine", "For large files, folders and projects."):
+        with _fold("Open a path on this machine", "For large files, folders and projects.", "path"):
             path = ui.input("Path").props("dense outlined autocomplete=off data-testid=path")
 
             async def read() -> None:
@@ -138,16 +148,16 @@ class StartScreen:
 
             path.on("keydown.enter", read)
             with ui.element("div").classes("strip"):
-                ui.button("Open", on_click=read).props("no-caps unelevated data-testid=path-open")
+                ui.button("Open", on_click=read).props("no-caps outline data-testid=path-open")
                 ui.button("Tabulate its records", on_click=look).props(
                     "no-caps outline data-testid=path-records"
                 )
 
     def _tabulate_records(self) -> None:
         about = "One row per respondent or contribution: choose the columns that make the table."
-        with make_panel("Tabulate records", about).classes(RECORDS_ZONE).props(f"data-testid={RECORDS_ZONE}"):
+        with _fold("Tabulate records", about, "records").classes(RECORDS_ZONE):
             ui.label("Drop the file here, or").classes("drop-words")
-            ui.button("Choose records").props("no-caps unelevated data-testid=open-records").on(
+            ui.button("Choose records").props("no-caps outline data-testid=open-records").on(
                 "click", js_handler=make_picker_handler(self._record_files)
             )
             ui.label("With classifications called like its columns, if there are any.").classes("muted")
@@ -159,13 +169,23 @@ class StartScreen:
             area = ui.element("textarea").classes("paste").props(f"id={PASTE} rows=5 spellcheck=false")
             area.props('data-testid=paste-text wrap=off aria-label="Pasted cells"')
             area.props["placeholder"] = "region\tfood\ttools\nNorth\t12\t7\nSouth\t9\t15"
-            ui.button("Read it").props("no-caps unelevated data-testid=paste-open").on(
+            ui.button("Read it").props("no-caps outline data-testid=paste-open").on(
                 "click", js_handler=make_sending_handler(self._texts, PASTE)
             )
 
+    def _offer_first_examples(self) -> None:
+        with make_panel("Try an example"):
+            for name, about in FIRST_EXAMPLES.items():
+                ui.label(about)
+                button = ui.button(
+                    "Open it", on_click=partial(self._begin, partial(open_case_of_example, name)), color=None
+                )
+                button.props(f'no-caps outline data-testid=first-{name} aria-label="Open: {about}"')
+            ui.label("More of them, from the literature, are below.").classes("muted")
+
     def _examples(self) -> None:
         about = "Tables from the literature and of well-known sizes, each with its sensitive cells."
-        with make_panel("Examples", about), ui.element("div").classes("examples-list"):
+        with _fold("More examples", about, "examples"), ui.element("div").classes("examples-list"):
             for name, each in EXAMPLES.items():
                 with ui.element("div").classes("example"):
                     button = ui.button(
@@ -391,3 +411,9 @@ class StartScreen:
         if await dialog:
             self.workspace.clear()
             ui.navigate.reload()
+
+
+def _fold(title: str, about: str, way: str) -> ui.expansion:
+    """Return a fold of the page Start for a way to a table that few take first."""
+    fold = ui.expansion(title, caption=about).classes("panel way-in")
+    return fold.props(f"dense data-testid=way-{way}")

@@ -49,7 +49,7 @@ class NewTable:
             "Or dimensions with their codes", placeholder="region: North, South\nmonth: 12"
         )
         self._named.props("dense outlined stack-label rows=2 data-testid=new-dimensions")
-        ui.button("Make it", on_click=self._make).props("no-caps unelevated data-testid=new-open")
+        ui.button("Make it", on_click=self._make).props("no-caps outline data-testid=new-open")
 
     async def _make(self) -> None:
         await self._begin(self._case)
@@ -92,7 +92,7 @@ class Generator:
             self._share = make_choice_field("Counted in", [CELLS, PERCENT], "generate-share")
             self._protection = _number("Protection, % of value", None, "generate-protection")
             self._seed = _number("Seed", 0, "generate-seed")
-        ui.button("Generate", on_click=self._make).props("no-caps unelevated data-testid=generate-open")
+        ui.button("Generate", on_click=self._make).props("no-caps outline data-testid=generate-open")
 
     async def _make(self) -> None:
         await self._begin(self._case)
