@@ -40,7 +40,7 @@ class Camera:
 def tour(page: Page, camera: Camera) -> None:
     """Through all screens with the table of Gonzalez and Cox."""
     expect(page.get_by_test_id("first-nchs")).to_be_visible()
-    camera.take("start", whole=True)
+    camera.take("start")
     open_example(page, "nchs")
     cell(page, 2, 2).click()
     expect(page.get_by_test_id("cell-interval")).to_be_visible()

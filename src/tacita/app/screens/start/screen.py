@@ -87,7 +87,9 @@ class StartScreen:
         self._record_files = make_file_inlet(self._handed_records, self._failed, "upload-records")
         self._texts = make_one_file_inlet(self._pasted, self._failed, "upload-text")
         handle_drops_and_pastes(self._files, self._record_files, self._texts, PASTE)
-        RecentPanel(workspace, self._go_on_with)
+        kept = workspace.recent is not None and bool(workspace.recent.list_offers())
+        if kept:
+            RecentPanel(workspace, self._go_on_with)
         self._records = RecordsPanel(workspace, partial(self._begin, reading=NO_OPTIONS))
         with ui.element("div").classes("columns ways-in"):
             self._open_files()
@@ -104,6 +106,9 @@ class StartScreen:
             with _fold("Generate a random table", "The same for the same seed.", "generate"):
                 Generator(self._begin)
             self._examples()
+        if not kept:
+            # There is nothing to go on with yet, but the switch.
+            RecentPanel(workspace, self._go_on_with)
 
     def _open_now(self) -> None:
         case = self.workspace.case
