@@ -9,7 +9,7 @@ from typing import Any, Literal
 from playwright.sync_api import Page, expect
 
 READY = {
-    "start": "example-nchs",
+    "start": "first-nchs",
     "table": "sheet",
     "rules": "attackers-count",
     "protect": "run",

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from driving import enter, go, listening, open_path, unfold
+from driving import enter, go, listening, open_path, pick_rule, unfold
 from get_chromium import find_chromium
 from running_server import RunningServer
 from tacita.app.work.recent import RecentWork
@@ -96,8 +96,7 @@ class Rounds:
 
     def _begin_run(self, page: Page) -> None:
         go(page, "rules")
-        page.get_by_test_id("add-rule").click()
-        page.get_by_role("option", name="threshold", exact=True).click()
+        pick_rule(page, "threshold")
         page.get_by_test_id("rule-1-text").fill("threshold(60)")
         go(page, "protect")
         expect(page.get_by_test_id("run-question")).not_to_have_text("…")

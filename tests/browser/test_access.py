@@ -93,6 +93,8 @@ def test_a_table_that_scrolls_does_so_by_keyboard(page: Page) -> None:
     open_example(page, "nchs")
     run_method(page, "suppression", 1)
     go(page, "compare")
+    page.get_by_test_id("all-measures").click()
+    expect(page.get_by_test_id("l1-1")).to_be_attached()
     page.set_viewport_size({"width": 600, "height": 614})
     scroller, name = page.get_by_role("region", name="Runs in numbers"), page.get_by_test_id("open-1")
     before = name.bounding_box()

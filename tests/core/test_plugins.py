@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TypeVar
 
 import pytest
@@ -150,6 +149,7 @@ def test_all_three_work_in_the_app(tmp_path: Path) -> None:
     from tacita.app.work.job import Job, State
     from tacita.app.work.opening import list_endings, open_case_at
     from tacita.app.work.workspace import Workspace
+    from tacita.rules import rule_kinds
 
     file = tmp_path / "table.stanza"
     file.write_text(STANZAS, encoding="utf-8")
@@ -158,7 +158,9 @@ def test_all_three_work_in_the_app(tmp_path: Path) -> None:
     workspace.change(open_case_at(file))
     with ui.element() as page:
         rules = RuleList(Desk(workspace, lambda _: None, lambda: None))
-        rules._add_chosen(SimpleNamespace(set_value=lambda value: None), "between")
+        offered = [part.props.get("data-testid") for part in page.descendants()]
+        assert "add-between" in offered
+        rules._add_chosen((rule_kinds()["between"].example,))
         assert workspace.require_case().rules == ("between(1, 4)",)
         bench = ProtectScreen(workspace)
         bench._pick("hide-small")

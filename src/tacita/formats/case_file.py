@@ -99,7 +99,7 @@ def _read_cells(
     if (suffix := path.suffix.lower()) == ".jj":
         return read_jj(path, decimals=read.decimals, counts=read.counts)
     if suffix in (".txt", ".dat"):
-        with name_missing_header(path, named=True):
+        with name_missing_header(path, named=True, numbers_alone=False):
             return read_nchs(path, decimals=read.decimals, counts=read.counts)
     known = ", ".join([".jj", ".toml", ".txt", *list_column_endings()])
     raise FormatError(

@@ -20,13 +20,16 @@ YEAR = re.compile(r"[12]\d{3}")
 
 
 @contextmanager
-def name_missing_header(path: str | os.PathLike[str], *, named: bool = False) -> Iterator[None]:
+def name_missing_header(
+    path: str | os.PathLike[str], *, named: bool = False, numbers_alone: bool = True
+) -> Iterator[None]:
     """Refuse a text file whose first line holds data: before it is read, or when reading it fails.
 
     A crosstab may have numbers for codes in its first line, so that only a line that cannot be a header is
-    refused beforehand, and nothing is if columns are ``named``.
+    refused beforehand, and nothing is if columns are ``named``. Without ``numbers_alone`` only a first line
+    with other texts, too, counts: formats of numbers alone say themselves what is wrong.
     """
-    certain, likely = _judge_first_line(Path(path))
+    certain, likely = _judge_first_line(Path(path), numbers_alone)
     if certain and not named:
         raise _describe(path)
     try:
@@ -47,7 +50,7 @@ def _describe(path: str | os.PathLike[str]) -> FormatError:
     )
 
 
-def _judge_first_line(path: Path) -> tuple[bool, bool]:
+def _judge_first_line(path: Path, numbers_alone: bool) -> tuple[bool, bool]:
     """Return whether the first line of a file certainly holds data, and whether it probably does."""
     if path.suffix.lower() not in WITH_READER:
         return False, False
@@ -58,7 +61,8 @@ def _judge_first_line(path: Path) -> tuple[bool, bool]:
         # Whoever reads it says what is wrong.
         return False, False
     first, *rows = _split(opening.splitlines()[: MOST_ROWS + 1]) or [[]]
-    if not rows or not any(re.match(NUMBER, text) for text in first):
+    number = [bool(re.match(NUMBER, text)) for text in first]
+    if not rows or not any(number) or (all(number) and not numbers_alone):
         return False, False
     columns = list(zip(*rows, strict=True))
     numeric = [all(map(_is_number, column)) for column in columns]

@@ -137,7 +137,7 @@ class RunTable:
                 put_words("th", "Verdict", "words", "scope=col")
                 for column in self._columns:
                     self._head(column.key, as_label(column.head), column.meaning)
-                put_words("th", "Next", "words for-the-ear", "scope=col")
+                put_words("th", "Files", "words", "scope=col")
             with ui.element("tbody"):
                 for job in self._ordered():
                     self._line(job, winners)
