@@ -108,11 +108,11 @@ def serve(
     keep_recent
         Whether to keep what sessions work on for a later server; remembered. None: as it was said last.
     ready
-        Is told the first address, with its one-time token, once the server answers.
+        Called with the first address, with its one-time token, once the server answers.
     again
-        Is told a fresh address for every line on standard input; without it nobody listens there.
+        Called with a fresh address for every line on standard input; without it nobody listens there.
     report
-        Is told what was found of servers that were killed.
+        Called with what was found of servers that were killed.
     """
     with _end_in_order(), _bind(port) as listener, _use_private_folder() as removed:
         from tacita.app.frame import register

@@ -330,7 +330,7 @@ def _divide(a: Floats, da: Floats, b: Floats, db: Floats) -> tuple[Floats, Float
 
 
 def _choose_factor(low: float, high: float) -> float:
-    """Return the number with the fewest digits between two, for a formula that readers are told."""
+    """Return the number with the fewest digits between two, for a formula in a message."""
     for digits in range(1, 16):
         if low <= (factor := float(f"{(low + high) / 2:.{digits}g}")) <= high:
             return factor
