@@ -83,6 +83,13 @@ def test_files_dropped_anywhere(page: Page) -> None:
     expect_open(page, "dropped", 9)
 
 
+def test_notes_name_files_as_the_user_does(page: Page) -> None:
+    upload(page, latin_csv=CELLS.replace("region", "région").encode("cp1252"))
+    expect_open(page, "latin", 9)
+    expect(page.get_by_test_id("notice-note")).to_contain_text("latin.csv is not in utf-8: read as cp1252")
+    expect(page.get_by_test_id("notice-note")).not_to_contain_text("opened-")
+
+
 def test_a_path_on_this_machine(page: Page, tmp_path: Path) -> None:
     unfold(page, "way-path")
     page.get_by_test_id("path").fill(str(tmp_path / "absent.csv"))

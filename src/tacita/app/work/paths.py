@@ -40,11 +40,11 @@ def hide_folders(*private: Path | None) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        folders = [f"{path}{os.sep}" for each in private if each for path in (each.resolve(), each)]
+        raise error.map_parts(lambda text: strip_folders(text, *private)) from None
 
-        def without_folders(text: str) -> str:
-            for folder in folders:
-                text = text.replace(folder, "")
-            return text
 
-        raise error.map_parts(without_folders) from None
+def strip_folders(text: str, *private: Path | None) -> str:
+    """Return a message without the session's folders in front of file names."""
+    for folder in (path for each in private if each for path in (each.resolve(), each)):
+        text = text.replace(f"{folder}{os.sep}", "")
+    return text

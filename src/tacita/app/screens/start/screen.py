@@ -44,7 +44,7 @@ from tacita.app.work.inputs import (
 )
 from tacita.app.work.open_case import Case
 from tacita.app.work.opening import NO_OPTIONS, list_endings, list_reading_notes, open_case_of_example
-from tacita.app.work.paths import assign_paths
+from tacita.app.work.paths import assign_paths, strip_folders
 from tacita.app.work.recent import Offer, RecentWork, restore
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import (
@@ -351,7 +351,9 @@ class StartScreen:
         self.workspace.change(case)
         self.workspace.alternative = other
         self.workspace.sheet_question = None
-        self.workspace.notes = list_reading_notes(case, reading) if reading is not None else []
+        notes = list_reading_notes(case, reading) if reading is not None else []
+        private = None if user_input is None else user_input.private
+        self.workspace.notes = [strip_folders(note, private) for note in notes]
         frame.open_screen("table")
         return case
 
