@@ -177,6 +177,10 @@ def test_preview_shows_what_files_hold(exporting: Page) -> None:
     expect(preview).to_contain_text("internal/certificate.json · internal")
     preview.get_by_text("release.csv · for publication").click()
     expect(preview.get_by_text("mark,low,high,value")).to_be_visible()
+    preview.get_by_text("release.xlsx · for publication").click()
+    corner = preview.get_by_role("region", name="Sheet ").first.locator("td")
+    expect(corner.first).to_be_visible()
+    expect(preview.get_by_role("region", name="Sheet ").first).to_contain_text("Total")
 
 
 @pytest.mark.slow

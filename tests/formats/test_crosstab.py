@@ -98,6 +98,14 @@ def test_columns_of_codes_are_no_words_among_numbers(tmp_path: Path) -> None:
         read(tmp_path, "firm,class,turnover,staff\na,x,5,1\nb,y,7,1\nc,7,9,2\n")
 
 
+def test_a_mistyped_number_in_one_of_two_columns_is_asked_for(tmp_path: Path) -> None:
+    text = "region,food,tools\nNorth,12,l7\nSouth,9,15\nEast,4,8\n"
+    with pytest.raises(FormatError, match=r"cell \(region=North, column=tools\) is 'l7', which is no number"):
+        read(tmp_path, text)
+    table = read(tmp_path, text, by=["region", "tools"], value="food")
+    assert [d.name for d in table.structure.dimensions] == ["region", "tools"]
+
+
 def test_a_decimal_comma_in_a_file_is_asked_for(tmp_path: Path) -> None:
     text = "region;A;B\nN;1,5;2\nS;2,5;3\n"
     with pytest.raises(DecimalSignError, match=r"column=A\) is '1,5': choose the decimal sign"):

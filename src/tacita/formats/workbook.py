@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,15 @@ def name_other_sheets(path: str | os.PathLike[str], sheet: str | None) -> Iterat
             raise
         what = f"That is sheet '{sheets.proposed}'; if another one is meant, name the sheet"
         raise error.with_remedy(f"{what}: {quote_names(sheets.others)}", "sheet") from None
+
+
+def preview_workbook(path: str | os.PathLike[str], rows: int, columns: int) -> dict[str, list[list[str]]]:
+    """Return the first rows and columns of the sheets of a workbook that hold anything, as texts, by name."""
+    book = _open(path)
+    return {
+        name: [_to_texts(row[:columns]) for row in islice(_list_rows(_get_sheet(path, book, name)), rows)]
+        for name in _list_sheets(path, book).names
+    }
 
 
 def read_workbook(

@@ -13,7 +13,7 @@ from nicegui import ui
 
 from tacita.app.controls import notices
 from tacita.app.controls.downloads import make_download_path, offer_download
-from tacita.app.controls.page_parts import make_panel, put_words
+from tacita.app.controls.page_parts import make_panel, make_scroll_region, put_words
 from tacita.app.controls.runs import choose_run, describe_run
 from tacita.app.screens.export.place_field import PlaceField, show_busy
 from tacita.app.work.exports import Export, export_run, make_file_name, zip_files
@@ -21,6 +21,7 @@ from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
 from tacita.core.words import pluralize
+from tacita.formats.workbook import preview_workbook
 from tacita.publication.folders import CERTIFICATE, INTERNAL, PUBLICATION
 from tacita.publication.release_write import Format, is_reason
 from tacita.publication.results import PRIMARY_NOTE
@@ -51,7 +52,7 @@ INTERNAL_FILES = {
     "where project.toml refers to the records it was made of",
 }
 TEXT = (".csv", ".txt", ".html", ".json", ".toml", ".py")
-FIRST_LINES, LONGEST_LINE = 12, 160
+FIRST_LINES, LONGEST_LINE, FIRST_COLUMNS = 12, 160, 10
 
 
 def build(workspace: Workspace) -> None:
@@ -247,6 +248,9 @@ def _list_notes(notes: Sequence[str]) -> str:
 def _show_file(path: Path, whose: str) -> None:
     """Show an exported file on the page by name and size, and the first lines of a text."""
     title = f"{path.parent.name}/{path.name} · {whose} · {pluralize(path.stat().st_size, 'byte')}"
+    if path.suffix == ".xlsx":
+        _show_workbook(path, title)
+        return
     if path.suffix not in TEXT:
         ui.label(f"{title} · not a text").classes("muted")
         return
@@ -257,3 +261,15 @@ def _show_file(path: Path, whose: str) -> None:
         ui.element("pre").classes("preview-text"),
     ):
         ui.label("\n".join(lines))
+
+
+def _show_workbook(path: Path, title: str) -> None:
+    """Show the upper left corner of every sheet of an exported workbook on the page."""
+    with ui.expansion(title).props("dense").classes("preview-file"):
+        for name, rows in preview_workbook(path, FIRST_LINES, FIRST_COLUMNS).items():
+            ui.label(name).classes("stack-title")
+            with make_scroll_region(f"Sheet {name}"), ui.element("table").classes("plain preview-sheet"):
+                for row in rows:
+                    with ui.element("tr"):
+                        for text in row:
+                            put_words("td", text[:LONGEST_LINE])
