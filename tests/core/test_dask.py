@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from argus_files import write_files
 
 import tacita as tc
 from tacita.auditing import block_tasks
@@ -161,3 +162,21 @@ def test_if_all_workers_end_there_is_an_error_with_a_remedy(
         # Within a time limit nothing is raised: what nobody computed is not proven.
         short = tc.Run(1.0, executor=cluster.client.get_executor())
         assert set(tc.audit(problem, hide_most(problem), short).worst.tolist()) == {block_tasks.UNPROVEN}
+
+
+@pytest.mark.slow
+def test_batches_are_carried_out_on_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        Path(name).mkdir()
+        write_files(Path(name))
+        Path(name, "batch.arb").write_text(
+            '<OPENTABLEDATA> "table.tab"\n<OPENMETADATA> "table.rda"\n'
+            '<SPECIFYTABLE> "Region""Size"|"Turnover"\n<SAFETYRULE>\n<READTABLE>\n'
+            '<SUPPRESS> OPT(1)\n<WRITETABLE> (1,1,,"out/a.csv")\n'
+        )
+    assert main(["run", "one/batch.arb"]) == 0
+    with start_cluster(tmp_path) as cluster:
+        assert main(["run", "two/batch.arb", "--dask", cluster.address]) == 0
+    alone, shared = (Path(name, "out", "publication", "a.csv").read_text() for name in ("one", "two"))
+    assert alone == shared
