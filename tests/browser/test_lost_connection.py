@@ -50,7 +50,7 @@ def test_a_page_of_a_killed_server_says_what_is_gone_and_goes_on_with_the_next(
     page.wait_for_url(lambda address: urlsplit(address).path == "/")
     listening(page)
     expect(page.get_by_test_id("connection")).to_be_hidden()
-    expect(page.get_by_test_id("open-now")).to_contain_text("Nothing is open yet")
+    expect(page.get_by_test_id("open-now")).to_contain_text("safe to publish")
     other.close()
 
 

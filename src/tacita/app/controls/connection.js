@@ -56,7 +56,6 @@
   async function look() {
     if (looking) return;
     looking = true;
-    const line = window.socket.io;
     while (!window.socket.connected) {
       const state = await ask();
       if (state === "other") {
@@ -64,10 +63,7 @@
         return;
       }
       show(state);
-      if (state === "same") {
-        line.reconnection(true);
-        line.reconnect();
-      }
+      if (state === "same") window.socket.connect();
       await new Promise((resolve) => setTimeout(resolve, EVERY));
     }
     looking = false;
@@ -75,7 +71,7 @@
   }
 
   function lose() {
-    // It begins again once it is known that the server is the same: another one would not know this page.
+    // Tried again once it is known that the server is the same: another one would not know this page.
     window.socket.io.reconnection(false);
     show("busy");
     look();
