@@ -207,6 +207,18 @@ def test_the_app_reads_with_what_is_found(case: Path, tmp_path: Path) -> None:
         assert len(read(ReadOptions(undeclared_sums="ignore")).table) == 28
 
 
+def test_a_sum_of_some_parts_of_another_is_nested_in_it() -> None:
+    leaves = np.array([[31, 7, 12], [5, 22, 9], [18, 40, 3], [26, 11, 35], [8, 19, 44]])
+    pair, three = leaves[1] + leaves[2], leaves[1:4].sum(axis=0)
+    table = tc.Table.from_array(
+        np.vstack([leaves[0], pair, three, leaves[1:]]),
+        codes=[["p", "pair", "three", "a", "b", "c", "r"], ["x", "y", "z"]],
+        undeclared_sums="ignore",
+    )
+    (tree,) = tc.find_sums(table)["row"].trees
+    assert tree.to_dict() == {"p": {}, "three": {"pair": {"a": {}, "b": {}}, "c": {}}, "r": {}}
+
+
 def leaves_under(tree: Hierarchy, code: str) -> set[str]:
     below = tree.children(code)
     return {leaf for child in below for leaf in leaves_under(tree, child)} if below else {code}

@@ -16,7 +16,7 @@ follow from others by another formula, such as a mean (see :mod:`tacita.core.tab
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -178,7 +178,7 @@ def _search_matrix(matrix: CodeMatrix) -> FoundSums | None:
     sums = search_sums(own, independent, related)
     if not sums:
         return None
-    seconds = _search_second_classification(own, independent, related, sums)
+    sums, seconds = _nest_sums(sums, _search_second_classification(own, independent, related, sums))
     evidence = sum(each.evidence for each in (*sums, *seconds))
     if evidence < LIKELY:
         return None
@@ -333,6 +333,24 @@ def classify(
         {name: found.trees for name, found in every.items()},
         tuple(f"classification of '{name}' found: {found}" for name, found in every.items()),
     )
+
+
+def _nest_sums(sums: Sequence[Sum], others: Sequence[Sum]) -> tuple[list[Sum], list[Sum]]:
+    """Return sums with those of the others among them that add up some parts of a single one, and the rest.
+
+    ``Q = a + b + c`` and ``P = a + b`` are one classification, ``Q = P + c`` and ``P = a + b``.
+    """
+    nested, apart = list(sums), list[Sum]()
+    for other in sorted(others, key=lambda each: -len(each.parts)):
+        above = next((k for k, each in enumerate(nested) if set(other.parts) < set(each.parts)), None)
+        if above is None:
+            apart.append(other)
+            continue
+        whole = nested[above]
+        left = tuple(part for part in whole.parts if part not in other.parts)
+        nested[above] = replace(whole, parts=(other.total, *left))
+        nested.insert(above, other)
+    return nested, apart
 
 
 def _search_second_classification(
