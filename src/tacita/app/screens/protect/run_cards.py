@@ -70,7 +70,9 @@ class RunCards:
         for job, card in self._cards.items():
             card.update(self._describe_scope(job))
         self._title.set_visibility(bool(jobs))
-        self._propose_next_step()
+        # Whoever asks may be a button of a card that is gone.
+        with self._present:
+            self._propose_next_step()
         folded = sum(place is self._others for place in self._places.values())
         self._fold.set_text(f"{pluralize(folded, 'run')} of other tables")
         self._fold.set_visibility(folded > 0)
