@@ -53,7 +53,7 @@ lint: $(INSTALLED)  ## style and format
 types: $(INSTALLED)  ## strict type check
 	@$(BIN)/mypy --strict src
 
-check-all: lint types $(SYSTEM) $(SPARK)  ## everything: slow tests, twelve times the examples of every property, pages behind a slow line
+check-all: lint types $(SYSTEM) $(SPARK)  ## everything: slow tests, many times the examples of every property, pages behind a slow line
 	@TACITA_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 -rs
 	@TACITA_TEST_LAG=0.4 $(BIN)/python -m pytest -n 2 -rs tests/browser
 	@$(MAKE) --no-print-directory coverage lowest

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
 import tempfile
 
@@ -10,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 # A busy machine is no defect of the code: neither a deadline nor slow data generation fails a test.
 settings.register_profile(
-    "ci", max_examples=20, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "ci", max_examples=15, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("few", settings.get_profile("ci"), max_examples=5)
 settings.register_profile(
@@ -24,3 +26,4 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # What servers keep of recent work is kept for nobody.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="tacita-tests-state-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)

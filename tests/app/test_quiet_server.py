@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 BUSY = """
 import time
 from nicegui import binding
@@ -29,6 +31,7 @@ assert shown.value == 1
 """
 
 
+@pytest.mark.slow
 def test_a_busy_machine_is_no_news_for_the_terminal() -> None:
     done = subprocess.run([sys.executable, "-c", BUSY], capture_output=True, text=True, check=True)
     assert done.stdout == done.stderr == ""

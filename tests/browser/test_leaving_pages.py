@@ -39,6 +39,7 @@ def type_and_leave(page: Page, tries: int) -> None:
         go(page, "rules")
 
 
+@pytest.mark.slow
 def test_numbers_typed_just_before_a_page_is_left_are_kept(page: Page) -> None:
     type_and_leave(page, TRIES)
 

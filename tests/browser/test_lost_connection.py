@@ -74,6 +74,7 @@ def test_a_server_that_does_not_answer_for_a_while_has_lost_nothing(own: tuple[R
     expect(page.get_by_test_id("rule-1-n")).to_have_value("77")
 
 
+@pytest.mark.slow
 def test_recent_work_is_offered_opened_and_removed(
     start_server: Start, new_context: Callable[..., BrowserContext], tmp_path: Path
 ) -> None:

@@ -363,6 +363,7 @@ def test_nothing_is_left_behind(start_server: Callable[..., RunningServer], how:
     assert "Traceback" not in server.words.read_text()
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_server_in_the_middle_of_a_search(
     start_server: Callable[..., RunningServer], new_context: Callable[[], BrowserContext]
 ) -> None:

@@ -65,6 +65,7 @@ def end(process: subprocess.Popen[str], how: signal.Signals = signal.SIGTERM) ->
     return process.communicate(timeout=60)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed by signals")
 def test_what_a_killed_server_left_goes_and_living_ones_keep_theirs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -98,6 +99,7 @@ def test_what_a_killed_server_left_goes_and_living_ones_keep_theirs(
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed by signals")
 def test_recent_work_is_kept_unless_the_user_says_no_which_is_remembered(tmp_path: Path) -> None:
     temporary, state = tmp_path / "temporary", tmp_path / "state"

@@ -56,6 +56,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 @forking
 def test_a_killed_run_leaves_one_release_or_a_mark_and_the_next_one_tidies_up() -> None:
     found = script("kills.py", "--count", "16", "--sides", "5")
