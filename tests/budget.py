@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import settings
 
 USUAL = 50
-"""Examples to which the numbers in tests refer; the profile of every day draws two fifths of them."""
+"""Examples to which the numbers in tests refer; the profile of every day draws three tenths of them."""
 
 
 def examples(usual: int) -> settings:

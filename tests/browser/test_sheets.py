@@ -80,6 +80,7 @@ def test_what_else_is_said_of_the_reading_counts(page: Page, book: Path) -> None
 
 
 def test_records_of_a_sheet(page: Page, book: Path) -> None:
+    unfold(page, "way-records")
     hand_over(page, "open-records", book)
     choose(page, "reading-sheet", "firms")
     page.get_by_test_id("sheet-open").click()

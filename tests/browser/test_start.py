@@ -226,7 +226,7 @@ def test_everything_can_be_reached_by_keyboard(page: Page) -> None:
     for way in ("records", "path", "new", "generate", "examples"):
         unfold(page, f"way-{way}")
     reached = set()
-    for _ in range(110):
+    for _ in range(200):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.closest('[data-testid]')?.dataset.testid"))
     wanted = {"open-files", "path", "path-open", "paste-text", "paste-open", "new-open", "generate-open"}
