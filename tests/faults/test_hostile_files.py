@@ -116,8 +116,8 @@ def test_parquet_with_one_name_twice(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "two columns are called 'value'" in refused(tmp_path / "case.parquet", capsys)
 
 
-def workbook(path: Path, place: str) -> Path:
-    """A workbook whose second cell is said to stand at this place."""
+def workbook(path: Path, place: str, first: str = "A1") -> Path:
+    """A workbook whose second cell is said to stand at this place, and its first one elsewhere too."""
     written = io.BytesIO()
     book = xlsxwriter.Workbook(written)
     sheet = book.add_worksheet()
@@ -126,16 +126,19 @@ def workbook(path: Path, place: str) -> Path:
     book.close()
     with zipfile.ZipFile(written) as before, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as after:
         for name in before.namelist():
-            after.writestr(name, before.read(name).replace(b'r="B2"', f'r="{place}"'.encode()))
+            moved = before.read(name).replace(b'r="B2"', f'r="{place}"'.encode())
+            after.writestr(name, moved.replace(b'r="A1"', f'r="{first}"'.encode()))
     return path
 
 
-@pytest.mark.parametrize("place", ["XFD1048576", "XFD20000"])
-def test_a_workbook_with_cells_far_apart(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str
+@pytest.mark.parametrize(
+    ("place", "first"), [("XFD1048576", "A1"), ("XFD20000", "A1"), ("XFD1048576", "XFD1048575")]
+)
+def test_a_workbook_with_cells_far_away(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str, first: str
 ) -> None:
-    """Readers lay out every field between two cells: 17 billion of them end the process."""
-    path = workbook(tmp_path / "case.xlsx", place)
+    """Readers lay out every field from the corner to the last cell: 17 billion of them end the process."""
+    path = workbook(tmp_path / "case.xlsx", place, first)
     assert "stands far from the others" in refused(path, capsys)
     with pytest.raises(FormatError, match="Delete what stands there"):
         open_case_of_files([path])

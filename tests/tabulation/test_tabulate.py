@@ -424,3 +424,11 @@ def test_size_classes_stand_in_the_order_of_their_numbers() -> None:
     classes = ["250+", "50-249", "0-9", "10-49"]
     table = tabulate(pa.table({"size": classes, "value": [1, 2, 3, 4]}), by=["size"], value="value")
     assert table.structure.dimensions[0].codes == ("Total", "0-9", "10-49", "50-249", "250+")
+
+
+def test_codes_of_any_number_of_digits_are_sorted() -> None:
+    longest = "9" * 5000
+    table = tabulate(
+        pa.table({"size": [longest, "10", "009"], "value": [1, 2, 3]}), by=["size"], value="value"
+    )
+    assert table.structure.dimensions[0].codes == ("Total", "009", "10", longest)

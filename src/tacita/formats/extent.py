@@ -62,7 +62,7 @@ def refuse_far_cells(path: str | os.PathLike[str]) -> None:
 
 
 class _Extent:
-    """The fields between the first and the last cell of each sheet in a part of an archive."""
+    """The fields from the corner to the last cell of each sheet in a part of an archive: all are laid out."""
 
     def __init__(self, place: str) -> None:
         self.place = place
@@ -71,8 +71,7 @@ class _Extent:
     def _start_sheet(self) -> None:
         self.row = self.column = self.filled = 0
         self.repeated_rows = 1
-        self.rows: tuple[int, int] | None = None
-        self.columns = (0, 0)
+        self.last = (0, 0)
         self.seen_letters: set[str] = set()
         self.seen_digits = ""
 
@@ -156,19 +155,17 @@ class _Extent:
     def _reach(self, row: int, column: int) -> None:
         self._refuse_outside(row, column)
         self.filled += 1
-        if self.rows is None:
-            self.rows, self.columns = (row, row), (column, column)
-        elif not (self.rows[0] <= row <= self.rows[1] and self.columns[0] <= column <= self.columns[1]):
-            self.rows = (min(self.rows[0], row), max(self.rows[1], row))
-            self.columns = (min(self.columns[0], column), max(self.columns[1], column))
+        last = (max(self.last[0], row), max(self.last[1], column))
+        if last != self.last:
+            self.last = last
             self._refuse_far()
 
     def _refuse_far(self) -> None:
-        assert self.rows is not None
-        fields = (self.rows[1] - self.rows[0] + 1) * (self.columns[1] - self.columns[0] + 1)
+        rows, columns = self.last
+        fields = rows * columns
         if fields > MOST or (fields > FEW and fields > SPARSE * self.filled):
             raise FormatError(
-                f"a cell in row {self.rows[1]}, column {self.columns[1]}, stands far from the others: "
+                f"a cell in row {rows}, column {columns}, stands far from the others: "
                 f"{pluralize(fields, 'field')} for {pluralize(self.filled, 'cell')}",
                 place=self.place,
                 remedy="Delete what stands there, or save the table alone, as .csv",

@@ -305,7 +305,7 @@ def _refuse_foreign(
         )
 
 
-def _make_sort_key(code: str) -> tuple[list[str | int], str]:
+def _make_sort_key(code: str) -> tuple[list[tuple[int, str]], str]:
     """Return the key by which codes of records are sorted: numbers in them by size, as size classes are.
 
     Records have no order of codes, as tables have.
@@ -314,4 +314,6 @@ def _make_sort_key(code: str) -> tuple[list[str | int], str]:
     ['9', '10-49', '50-249']
     """
     parts = re.split(r"([0-9]+)", code)
-    return [int(part) if k % 2 else part for k, part in enumerate(parts)], code
+    # Of numbers without leading zeros the longer is larger; Python refuses to read those of 4,300 digits.
+    digits = [part.lstrip("0") if k % 2 else part for k, part in enumerate(parts)]
+    return [(len(part) if k % 2 else 0, part) for k, part in enumerate(digits)], code
