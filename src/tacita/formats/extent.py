@@ -70,7 +70,7 @@ class _Extent:
 
     def _start_sheet(self) -> None:
         self.row = self.column = self.filled = 0
-        self.repeated_rows = 1
+        self.repeated_rows = 0
         self.last = (0, 0)
         self.seen_letters: set[str] = set()
         self.seen_digits = ""
