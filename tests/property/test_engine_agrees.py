@@ -22,6 +22,7 @@ from scipy.sparse import csr_array, eye_array, hstack, vstack
 from tacita.core.errors import InfeasibleError
 from tacita.core.outcome import Status
 from tacita.core.run import Run
+from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import (
     ALWAYS,
     DOWN,
@@ -35,7 +36,7 @@ from tacita.engine.attack.requirements import (
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.engine.search import explicit_program
 from tacita.engine.search import solve_model as engine
-from tacita.engine.search.explicit_model import solve_explicit_model
+from tacita.engine.search.explicit_model import is_exact, solve_explicit_model
 from tacita.engine.search.solve_model import solve_model
 from tacita.methods.intervals.intervals import Intervals
 from tacita.methods.mixture.mixture import Mixture
@@ -314,8 +315,12 @@ def test_engine_and_first_model_agree_on_the_methods_own_models(
     model = state_if_possible(method, problem, random)
     if model is None:
         return
-    expected = least_loss(solve_explicit_model, model)
-    assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    expected, found = least_loss(solve_explicit_model, model), least_loss(solve_model, model)
+    if is_exact(PresolvedTable.of(model)):
+        assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    else:
+        # The explicit model bounds the length of moves, and may miss a release that needs longer ones.
+        assert found <= expected * (1 + 1e-6) + 1e-6
 
 
 @pytest.mark.parametrize(
