@@ -67,10 +67,7 @@ def lay_out(
     rows = used[used != total].astype(np.int64)
     if not 2 <= rows.size <= MOST_CODES:
         return None
-    others = [d for d in range(len(dimensions)) if d != k]
-    keys = make_keys([dimensions[d] for d in others], shown[:, others])
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    column = group.ravel().astype(np.int64)
+    others, first, column = find_columns(dimensions, k, shown)
     complete = np.ones(first.size, dtype=bool)
     complete[column[missing]] = False
     listed = complete[column]
@@ -86,6 +83,16 @@ def lay_out(
     independent = inner if inner.any() else complete
     codes = shown[first][:, others]
     return CodeMatrix(dimension, rows, bool(total in used), values, complete, independent, codes)
+
+
+def find_columns(dimensions: Sequence[Dimension], k: int, shown: Codes) -> tuple[list[int], Cells, Cells]:
+    """Return the dimensions other than ``k``, the first cell of each combination of their codes, and for each
+    cell the number of its combination.
+    """
+    others = [d for d in range(len(dimensions)) if d != k]
+    keys = make_keys([dimensions[d] for d in others], shown[:, others])
+    _, first, column = np.unique(keys, return_index=True, return_inverse=True)
+    return others, first, column.ravel().astype(np.int64)
 
 
 def _is_sum_of_parts(values: sp.csr_matrix, dimension: Dimension, given: Cells) -> bool:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita.core.exact import Mask, Units
+from tacita.core.tables.code_matrix import find_columns
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.structure import make_keys
 from tacita.core.tables.table import Table
@@ -139,10 +140,7 @@ def find_telling_columns(
     codes = [dimension.codes[code] for code in parts.tolist()]
     if parts.size < FEWEST or _is_natural(codes):
         return
-    others = [d for d in range(len(dimensions)) if d != k]
-    keys = make_keys([dimensions[d] for d in others], shown[:, others])
-    _, first, column = np.unique(keys, return_index=True, return_inverse=True)
-    column = column.ravel()
+    others, first, column = find_columns(dimensions, k, shown)
     is_part = shown[:, k] != total
     row = np.searchsorted(parts, shown[is_part, k])
     own = np.where(missing, 0, units)[is_part]
