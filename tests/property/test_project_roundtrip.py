@@ -51,14 +51,14 @@ def problems(draw: st.DrawFn) -> tc.Problem:
     possible = np.ones(n, dtype=bool) if structural is None else ~structural
     sensitive = (random.random(n) < 0.3) & possible
     levels = [unit * random.integers(0, 9, n) for _ in range(3)]
-    lower = table.units - levels[0] - levels[2] - unit * random.integers(0, 9, n)
-    upper = table.units + levels[1] + levels[2] + unit * random.integers(0, 9, n)
+    kept = tc.Levels.of(sensitive, upper=levels[1], lower=levels[0], sliding=levels[2], least=unit)
+    lower = table.units - kept.lower - kept.sliding - unit * random.integers(0, 9, n)
+    upper = table.units + kept.upper + kept.sliding + unit * random.integers(0, 9, n)
     free = random.random(n) < 0.5
     bounds = draw(st.sampled_from(["both", "none", "some"]))
     if bounds != "both":
         none = free if bounds == "some" else np.ones(n, dtype=bool)
         lower, upper = np.where(none, -UNBOUNDED, lower), np.where(none, UNBOUNDED, upper)
-    kept = tc.Levels.of(sensitive, upper=levels[1], lower=levels[0], sliding=levels[2], least=unit)
     stays = ~kept.sensitive & (random.random(n) < 0.2)
     goes = ~stays & (random.random(n) < 0.2)
     return tc.Problem(

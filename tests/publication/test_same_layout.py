@@ -331,7 +331,10 @@ def test_no_hidden_value_is_in_a_plain_crosstab(tmp_path_factory: Any, data: st.
     scale = Decimal(10) ** -table.decimals
     hidden = {Decimal(int(units)) * scale for units in table.units[release.hidden]}
     shown = {Decimal(int(units)) * scale for units in table.units[~release.hidden]}
-    assert not (hidden - shown) & list_numbers(target)
+    empty = tmp_path_factory.mktemp("empty") / "empty.xlsx"
+    Workbook().save(empty)
+    # The colours of a workbook's theme are numbers, too, such as 200000.
+    assert not (hidden - shown - list_numbers(empty)) & list_numbers(target)
 
 
 def test_numbers_as_texts_and_durations_count_as_numbers(tmp_path: Path) -> None:

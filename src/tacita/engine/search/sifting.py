@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacita.core.errors import StoppedError
+from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.exact import Floats, Mask
 from tacita.core.run import Run
 from tacita.engine.attack.cuts import Bridge, CutOrigin, Cutter
@@ -56,7 +56,12 @@ def sift(separation: Separation, search: ReleaseSearch) -> None:
         if (~model.requirements.conditional[outside]).any():
             # The active cells alone cannot protect any more, though all cells together may.
             return
-        part, root, requirements = _solve_root(presolved, search.best, run)
+        try:
+            part, root, requirements = _solve_root(presolved, search.best, run)
+        except InfeasibleError:
+            # Reduced costs have fixed cells that the incumbent hides, and without these, too, only all cells
+            # together may protect.
+            return
         with suppress(StoppedError):
             if part.best is not None and separation.protects(part.best):
                 search.offer(part.best)
