@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from firms import MICRODATA, RECORDS
 
 import tacita as tc
 from tacita.app.screens.start.recent_panel import describe_offer
@@ -23,27 +24,7 @@ from tacita.app.work.workspace import Workspace
 from tacita.examples import example
 from tacita.specification.differences import find_differences
 
-RECORDS = """firm,group,region,size,turnover
-F1,G1,N,a,900
-F2,G1,N,a,80
-F3,G2,N,a,60
-F4,G2,N,b,400
-F5,G3,N,b,300
-F6,G3,S,a,700
-F7,G3,S,a,30
-F8,G4,S,b,250
-F9,G5,S,b,240
-F10,G6,S,b,10
-"""
-PROJECT = """[table]
-microdata = "records.csv"
-by = ["region", "size"]
-value = "turnover"
-respondent = "firm"
-holding = "group"
-[rules]
-rule = "p-percent(60) | p-percent(50, by=holding)"
-"""
+RULES = 'rule = "p-percent(60) | p-percent(50, by=holding)"\n'
 
 
 @pytest.fixture
@@ -179,7 +160,7 @@ def test_who_contributed_is_kept(
     folder = workspace.folder / "opened" if handed_over else tmp_path / "files"
     folder.mkdir()
     (folder / "records.csv").write_text(RECORDS)
-    (folder / "project.toml").write_text(PROJECT)
+    (folder / "project.toml").write_text(MICRODATA + RULES)
     files = [folder / "records.csv", folder / "project.toml"]
     case = open_case_of_files(files) if handed_over else open_case_at(folder)
     workspace.change(case)

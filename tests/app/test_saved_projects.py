@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from firms import MICRODATA, RECORDS
 
 import tacita as tc
 from tacita.app.work.exports import export_run, save_case
@@ -152,26 +153,6 @@ def test_decisions_on_a_table_of_microdata_refer_to_them_on(tmp_path: Path) -> N
     assert find_differences(case.problem, again.problem) == []
 
 
-RECORDS = """firm,group,region,size,turnover
-F1,G1,N,a,900
-F2,G1,N,a,80
-F3,G2,N,a,60
-F4,G2,N,b,400
-F5,G3,N,b,300
-F6,G3,S,a,700
-F7,G3,S,a,30
-F8,G4,S,b,250
-F9,G5,S,b,240
-F10,G6,S,b,10
-"""
-MICRODATA = """[table]
-microdata = "records.csv"
-by = ["region", "size"]
-value = "turnover"
-respondent = "firm"
-holding = "group"
-[rules]
-"""
 DECIDED = 'exempt = [{ region = "S", size = "a" }]\n'
 
 

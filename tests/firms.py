@@ -1,0 +1,25 @@
+"""Records of ten firms, and a project of the table that they make, for tests of what keeps or saves them."""
+
+from __future__ import annotations
+
+RECORDS = """firm,group,region,size,turnover
+F1,G1,N,a,900
+F2,G1,N,a,80
+F3,G2,N,a,60
+F4,G2,N,b,400
+F5,G3,N,b,300
+F6,G3,S,a,700
+F7,G3,S,a,30
+F8,G4,S,b,250
+F9,G5,S,b,240
+F10,G6,S,b,10
+"""
+MICRODATA = """[table]
+microdata = "records.csv"
+by = ["region", "size"]
+value = "turnover"
+respondent = "firm"
+holding = "group"
+[rules]
+"""
+"""Rules follow."""
