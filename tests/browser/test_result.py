@@ -143,7 +143,7 @@ def test_totals_are_in_view_beside_four_columns(page: Page, tmp_path: Path) -> N
     for width, height in ((1366, 768), (1093, 614)):
         page.set_viewport_size({"width": width, "height": height})
         for sheet in ("sheet-original", "sheet-protected"):
-            expect(cell(page, 2, 4, sheet)).to_have_text("826008")
+            expect(cell(page, 2, 4, sheet)).to_have_text("826,008")
             grid = page.get_by_test_id(sheet).get_by_role("grid")
             page.wait_for_function("grid => grid.scrollWidth <= grid.clientWidth", arg=grid.element_handle())
     expect(page.get_by_test_id("certificate")).to_contain_text("For the only sensitive cell and")

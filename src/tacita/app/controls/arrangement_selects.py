@@ -13,6 +13,7 @@ from tacita.app.work.workspace import Workspace
 from tacita.core.tables.dimension import Dimension
 from tacita.core.tables.structure import Structure
 
+AFTER, BEFORE = "after their parts", "before their parts"
 _CHOSEN: WeakKeyDictionary[Workspace, Arrangement] = WeakKeyDictionary()
 
 
@@ -47,7 +48,7 @@ class ArrangementSelects:
         part = linked.get(chosen.part or "", next(iter(linked.values()), None))
         axes = range(len(structure.dimensions)) if part is None else part.dimensions
         dimensions = {structure.dimensions[d].name: structure.dimensions[d] for d in axes}
-        self._place.set_visibility(bool(linked) or len(dimensions) > 1)
+        self._place.set_visibility(bool(dimensions))
         where = chosen.lay_out(structure)
         shown = [
             structure.dimensions[d].name
@@ -57,7 +58,10 @@ class ArrangementSelects:
         with self._place:
             if part is not None:
                 self._show_select(
-                    "Table", list(linked), part.name, lambda name: self.take(Arrangement(part=name))
+                    "Table",
+                    list(linked),
+                    part.name,
+                    lambda name: self.take(Arrangement(part=name, total_last=chosen.total_last)),
                 )
             if len(dimensions) > 1:
                 self._show_axes(dimensions, *shown)
@@ -65,6 +69,8 @@ class ArrangementSelects:
             for name, dimension in dimensions.items():
                 if name not in shown:
                     self._show_slicer(dimension, held.get(name, dimension.total))
+            if dimensions:
+                self._show_order(chosen)
 
     def _show_axes(self, dimensions: Mapping[str, Dimension], rows: str, columns: str) -> None:
         def put(new_rows: str, new_columns: str) -> None:
@@ -78,6 +84,12 @@ class ArrangementSelects:
         turn = ui.button(icon="swap_horiz", on_click=lambda: put(columns, rows), color=None)
         turn.props('flat dense round aria-label="Swap rows and columns" data-testid=swap')
         turn.tooltip("Swap rows and columns")
+
+    def _show_order(self, chosen: Arrangement) -> None:
+        def put(order: str) -> None:
+            self.take(replace(get_arrangement(self._workspace), total_last=order == AFTER))
+
+        self._show_select("Totals", [AFTER, BEFORE], AFTER if chosen.total_last else BEFORE, put)
 
     def _show_slicer(self, dimension: Dimension, code: str) -> None:
         def hold(chosen_code: str) -> None:
@@ -106,9 +118,9 @@ class ArrangementSelects:
 def rename_in_arrangement(workspace: Workspace, old: str, new: str) -> None:
     """Keep the session's arrangement of the table when one of its dimensions is renamed."""
     chosen = get_arrangement(workspace)
-    _CHOSEN[workspace] = Arrangement(
-        new if chosen.rows == old else chosen.rows,
-        new if chosen.columns == old else chosen.columns,
-        {new if name == old else name: code for name, code in chosen.fixed.items()},
-        chosen.part,
+    _CHOSEN[workspace] = replace(
+        chosen,
+        rows=new if chosen.rows == old else chosen.rows,
+        columns=new if chosen.columns == old else chosen.columns,
+        fixed={new if name == old else name: code for name, code in chosen.fixed.items()},
     )

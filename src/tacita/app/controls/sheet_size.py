@@ -34,6 +34,12 @@ def estimate_width(content: Content) -> int:
     folds = {line.parent for line in content.columns}
     for column, line in enumerate(content.columns):
         head = LETTER * len(line.code) + AROUND_HEAD + FOLD * (column in folds)
-        longest = max(len(row[column]) for row in content.texts)
+        longest = max(_count_signs(row[column]) for row in content.texts)
         width += ceil(max(NARROWEST, head, DIGIT * longest + AROUND_NUMBER))
     return max(LEAST, width) if width <= WIDEST else LEAST
+
+
+def _count_signs(text: str) -> int:
+    """Return how many signs a sheet shows of a text: of a number with its commas between thousands."""
+    integer = text.partition(".")[0].lstrip("+-−")
+    return len(text) + ((len(integer) - 1) // 3 if integer.isdecimal() else 0)

@@ -211,5 +211,7 @@ def _expand_runs(runs: Iterable[Sequence[int]], size: int) -> tuple[int, ...]:
 
 def _check_position(position: int, size: int) -> int:
     if not 0 <= position < size:
-        raise InputError(f"line {position + 1} of a sheet with {size}", remedy="reload the page")
+        raise InputError(
+            f"line {position + 1} of a sheet with {size}", remedy="reload the page", options=["reload"]
+        )
     return position

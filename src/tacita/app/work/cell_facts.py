@@ -65,7 +65,7 @@ def describe_cell(case: Case, judged: Sensitivity, cell: int) -> CellFacts:
     table, levels = case.table, judged.levels
 
     def amount(units: Units) -> str:
-        return exact.to_text(int(units[cell]), table.decimals)
+        return exact.to_grouped_text(int(units[cell]), table.decimals)
 
     own = table.equations
     entries = np.flatnonzero(own.cells == cell)
@@ -100,7 +100,7 @@ def _list_largest(contributions: Contributions | None, cell: int, decimals: int)
     return tuple(
         Contributor(
             contributions.name(int(contributions.who[cell, rank])),
-            exact.to_text(int(contributions.values[cell, rank]), decimals),
+            exact.to_grouped_text(int(contributions.values[cell, rank]), decimals),
             100 * int(contributions.values[cell, rank]) / whole,
         )
         for rank in ranks

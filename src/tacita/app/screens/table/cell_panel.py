@@ -171,10 +171,10 @@ def _describe_interval(interval: DeducedInterval) -> str:
 
 
 def _format_number(number: float) -> str:
-    """Return a number for the panel of a cell as the sheet beside it shows one: without separators."""
+    """Return a number for the panel of a cell as the sheet beside it shows one."""
     if isinf(number):
         return "no end" if number > 0 else "no beginning"
-    return f"{number:.0f}" if number.is_integer() else f"{number:.12g}"
+    return f"{number:,.0f}" if number.is_integer() else f"{number:,.12g}"
 
 
 def _show_title(text: str) -> None:

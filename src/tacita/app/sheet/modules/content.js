@@ -19,6 +19,12 @@ export class Content {
     return this.texts[row][column];
   }
 
+  /** What a cell shows; an entry that waits for its answer stays as it was typed. */
+  shown(row, column) {
+    const text = this.texts[row][column];
+    return this.flag(row, column) & CHANGED ? text : grouped(text);
+  }
+
   flag(row, column) {
     return this.flags[row * this.width + column];
   }
@@ -42,6 +48,11 @@ export async function fetchContent(source, version) {
   const response = await fetch(`${source}?version=${version}`, { cache: "no-store" });
   if (!response.ok) throw new Error(`The table could not be fetched (${response.status}): reload the page.`);
   return new Content(await response.json());
+}
+
+/** A number, or an interval, with commas between thousands, as the whole app shows them. */
+export function grouped(text) {
+  return text.length < 4 ? text : text.replace(/(?<![\d.])\d{4,}/g, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ","));
 }
 
 /** A text as a spreadsheet reads it: no thin spaces between thousands, an ASCII minus. */

@@ -24,7 +24,7 @@ export function documentIndex(position) {
 export function drawCell(cell, grid, row, column) {
   const { content, columns, editable } = grid;
   const shown = cell.element;
-  const text = content.text(row, column);
+  const text = content.shown(row, column);
   const look = grid.looks[content.flag(row, column)];
   const left = columns.offsets[columns.places[column]];
   const width = columns.sizes[column];

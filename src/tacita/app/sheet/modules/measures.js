@@ -1,5 +1,7 @@
 /** Sizes in pixels: lines are as wide as what they hold, within bounds. */
 
+import { grouped } from "./content.js";
+
 export const ROW_HEIGHT = 26;
 export const HEADER_HEIGHT = 30;
 /** How far a deeper column stands below its parent, and a deeper row to the right of it. */
@@ -33,7 +35,8 @@ export class Measures {
     const longest = content.columns.codes.map(() => 0);
     for (const line of content.texts) {
       for (let column = 0; column < longest.length; column++) {
-        if (line[column].length > longest[column]) longest[column] = line[column].length;
+        // Commas make a text longer by a third at most, and few texts need to be looked at.
+        if (line[column].length * 4 > longest[column] * 3) longest[column] = Math.max(longest[column], grouped(line[column]).length);
       }
     }
     const { codes, parents } = content.columns;
@@ -47,7 +50,7 @@ export class Measures {
   /** Width that shows all texts of one column in full. */
   fit(content, column, looks) {
     const widths = content.texts.map((line, row) =>
-      this.#width(line[column] + looks[content.flag(row, column)].signs) + this.digit);
+      this.#width(grouped(line[column]) + looks[content.flag(row, column)].signs) + this.digit);
     widths.push(this.#width(content.columns.codes[column]) + BUTTON);
     return Math.max(NARROW, widths.reduce((most, width) => Math.max(most, width), 0) + PADDING);
   }

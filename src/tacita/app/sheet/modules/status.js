@@ -4,7 +4,7 @@
  * The first part is not live: a screen reader reads the active cell by itself and need not hear it twice.
  */
 
-import { plain } from "./content.js";
+import { grouped, plain } from "./content.js";
 import { element } from "./drawing.js";
 import { KEYS } from "./keys.js";
 
@@ -31,7 +31,7 @@ export class Status {
     const { grid } = this;
     const { row, column } = grid.selection.active;
     const look = grid.looks[grid.content.flag(row, column)];
-    const text = grid.content.text(row, column);
+    const text = grid.content.shown(row, column);
     this.place.textContent = [grid.nameOf(row, column), text, look.meaning].filter(Boolean).join(" · ");
     this.summary.textContent = grid.selection.isSingle ? "" : this.#summary();
   }
@@ -52,7 +52,7 @@ export class Status {
       }
     }
     const size = `${bottom - top + 1} × ${right - left + 1} cells`;
-    return isNumeric ? `${size}, sum ${sum.toFixed(decimals)}` : size;
+    return isNumeric ? `${size}, sum ${grouped(sum.toFixed(decimals))}` : size;
   }
 }
 
