@@ -54,6 +54,20 @@ def test_a_page_of_a_killed_server_says_what_is_gone_and_goes_on_with_the_next(
     other.close()
 
 
+def test_the_cover_says_what_is_kept_now_and_not_when_the_page_was_opened(
+    own: tuple[RunningServer, Page],
+) -> None:
+    server, page = own
+    other = enter(page.context, f"{server.origin}/")
+    with leads_on(other):
+        other.get_by_test_id("keep-recent").click()
+    expect(page.locator("#kept-now")).to_contain_text("Recent work is not kept")
+    server.stop(signal.SIGKILL)
+    for each in (page, other):
+        expect(each.get_by_test_id("connection")).to_have_attribute("data-state", "gone")
+        expect(each.get_by_test_id("connection")).to_contain_text("the table and all runs are gone too")
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a process is halted by SIGSTOP")
 def test_a_server_that_does_not_answer_for_a_while_has_lost_nothing(own: tuple[RunningServer, Page]) -> None:

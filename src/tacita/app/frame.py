@@ -14,8 +14,9 @@ from pathlib import Path
 
 from nicegui import ElementFilter, ui
 
-from tacita.app.controls import forms, next_step, notices
+from tacita.app.controls import forms, next_step, notices, remedies
 from tacita.app.controls.connection import add_connection_cover
+from tacita.app.controls.inlets import add_upload_bar
 from tacita.app.serving.doors import get_workspace
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
@@ -83,7 +84,9 @@ def _declare(screen: Screen) -> None:
             ui.add_css(style)
         ui.colors(primary="#1f5f99", secondary="#46586a", negative="#a3202a", positive="#23683b")
         dark = ui.dark_mode(value=workspace.dark)
-        add_connection_cover(keeps_recent=workspace.keeps_recent)
+        add_connection_cover(workspace)
+        remedies.add_script()
+        add_upload_bar()
         _add_help_dialog(screen)
         _show_header(screen, workspace, dark)
         # Inside the element "main" of NiceGUI's page.
@@ -93,7 +96,7 @@ def _declare(screen: Screen) -> None:
             with ui.element("div").classes("screen-head"):
                 ui.label(screen.purpose).classes("screen-purpose").props("role=heading aria-level=1")
                 next_step.show_place()
-            notices.show_area()
+            notices.show_area(partial(remedies.find_common_remedies, workspace))
             ui.on_exception(notices.tell_fault)
             if workspace.notes:
                 notices.tell("\n".join(workspace.notes))

@@ -46,6 +46,8 @@
   }
 
   function show(state) {
+    // As the server told last, which was a second ago or less.
+    document.getElementById("connection-kept").textContent = document.getElementById("kept-now")?.textContent ?? "";
     for (const part of cover.querySelectorAll("[data-when]")) {
       part.hidden = !part.dataset.when.split(" ").includes(state);
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 from nicegui import ui
 
 from tacita.app.serving.alive import SERVER
+from tacita.app.work.workspace import Workspace
 
 SCRIPT = Path(__file__).with_name("connection.js")
 GONE = "Steps of undo, runs that were not over, and files that were looked at but not opened are gone."
@@ -15,6 +16,9 @@ KEPT = (
     "the page Start of a new server offers them, as they were some seconds before the end."
 )
 NOT_KEPT = "Recent work is not kept, so the table and all runs are gone too, except for what was exported."
+NOTHING_OPEN = "No table was open."
+EVERY = 1.0
+"""Seconds between two looks at what is kept."""
 COVER = """
 <dialog id="connection" class="connection" aria-labelledby="connection-title" aria-live="assertive"
         data-testid="connection" data-server="{server}" data-state="">
@@ -25,7 +29,7 @@ COVER = """
   </h2>
   <p data-when="busy same">The server does not answer at this moment. Nothing on it is lost: your table, its
     changes and all runs are there. This page goes on by itself.</p>
-  <p data-when="gone unknown" hidden>{kept}</p>
+  <p data-when="gone unknown" id="connection-kept" hidden></p>
   <p data-when="gone unknown" hidden>{gone}</p>
   <p data-when="gone" hidden>Start it again in the terminal with <code>tacita app</code>, and open the address
     that it prints. With the port of this page (<code>--port <span id="connection-port"></span></code>) this
@@ -38,13 +42,19 @@ COVER = """
 """
 
 
-def add_connection_cover(*, keeps_recent: bool) -> None:
-    """Add to the page what covers it when its connection is lost, and says what is gone and what is not."""
-    ui.add_body_html(
-        COVER.format(
-            server=SERVER,
-            kept=KEPT if keeps_recent else NOT_KEPT,
-            gone=GONE,
-            script=SCRIPT.read_text(encoding="utf-8"),
-        )
-    )
+def add_connection_cover(workspace: Workspace) -> None:
+    """Add to the page what covers it when its connection is lost, and says what is gone and what is not.
+
+    What is kept changes while a page is open, in other windows too: the page is told, since a server that has
+    ended cannot be asked.
+    """
+    ui.add_body_html(COVER.format(server=SERVER, gone=GONE, script=SCRIPT.read_text(encoding="utf-8")))
+    kept = ui.label(describe_kept(workspace)).props("hidden id=kept-now aria-hidden=true")
+    ui.timer(EVERY, lambda: kept.set_text(describe_kept(workspace)))
+
+
+def describe_kept(workspace: Workspace) -> str:
+    """Return a sentence on what would be left of the session's work if its server ended now."""
+    if workspace.case is None:
+        return NOTHING_OPEN
+    return KEPT if workspace.keeps_recent else NOT_KEPT

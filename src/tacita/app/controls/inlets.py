@@ -6,12 +6,14 @@ NiceGUI's uploader brings the request and its limits; what users see is the scre
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from nicegui import ui
 from nicegui.events import GenericEventArguments, MultiUploadEventArguments, UploadEventArguments
 
 from tacita.app.controls import notices
 
+SCRIPT = Path(__file__).with_name("inlets.js")
 MOST_FILES = 20
 RECORDS_ZONE = "records-zone"
 """The class of the place where files are dropped as records."""
@@ -98,13 +100,18 @@ def handle_drops_and_pastes(files: ui.upload, records: ui.upload, texts: ui.uplo
     )
 
 
+def add_upload_bar() -> None:
+    """Add to the page the bar that shows how far an upload is, while one takes longer than a moment."""
+    ui.add_body_html(
+        '<div id="uploading" class="uploading" data-testid="uploading" role="status" hidden>'
+        '<span></span><progress max="1" aria-label="Upload"></progress></div>'
+        f"<script>{SCRIPT.read_text(encoding='utf-8')}</script>"
+    )
+
+
 def _hidden(inlet: ui.upload, name: str, on_failed: Callable[[GenericEventArguments], None]) -> ui.upload:
     inlet.classes("inlet").props(f"data-testid={name}")
-    # The bar that shows how far an upload is comes without a name.
-    inlet.on(
-        "uploading",
-        js_handler="() => document.querySelector('.q-loading-bar')?.setAttribute('aria-label', 'Upload')",
-    )
+    inlet.on("uploading", js_handler=f"() => showUpload({_uploader(inlet)})")
     inlet.on(
         "failed", on_failed, js_handler="(event) => emit(event.files.map((file) => file.name).join(', '))"
     )

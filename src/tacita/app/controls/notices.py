@@ -1,16 +1,18 @@
 """Messages on a screen: errors in the words of the core, and things done.
 
-Errors stay on the page until they are closed, since they name cells and remedies that take time to read.
+Errors stay on the page until they are closed, since they name cells and remedies that take time to read. What
+a remedy says is done by a button beside it (:mod:`tacita.app.controls.remedies`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Literal
 
 from nicegui import ElementFilter, ui
 
+from tacita.app.controls.remedies import FindRemedies, Remedy, draw_remedies
 from tacita.core.errors import TacitaError
 
 Tone = Literal["error", "note", "done", "offer"]
@@ -18,44 +20,64 @@ SIGNS: dict[Tone, str] = {"error": "!", "note": "i", "done": "✓", "offer": "?"
 AREA = "notices"
 
 
-def show_area() -> None:
-    """Make the area of a page where notices appear; once per page, before its content."""
-    ui.element("div").classes("notices").props("id=notices aria-live=polite").mark(AREA)
+class _Area(ui.element):
+    """The area of a page where notices appear; ``find`` gives the remedies that are the same on all pages."""
+
+    def __init__(self, find: FindRemedies) -> None:
+        super().__init__("div")
+        self.classes("notices").props("id=notices aria-live=polite").mark(AREA)
+        self.find = find
 
 
-def tell(message: str, tone: Tone = "note") -> None:
+def _find_none(error: TacitaError) -> Sequence[Remedy]:
+    return ()
+
+
+def show_area(find: FindRemedies = _find_none) -> None:
+    """Make the area of a page where notices appear; once per page, before its content.
+
+    Parameters
+    ----------
+    find
+        Gives the remedies of an error that do not depend on what was tried.
+    """
+    _Area(find)
+
+
+def tell(message: str, tone: Tone = "note", remedies: Sequence[Remedy] = ()) -> None:
     """Show a notice on the current page of the app, in place of the last one of the same tone."""
-    _show(_find_area(), message, tone)
+    _show(_find_area(), message, tone, remedies)
+
+
+def tell_error(error: TacitaError) -> None:
+    """Show an error as a notice on the current page of the app, with the remedies that all pages have."""
+    place = _find_area()
+    _show(place, str(error), "error", [] if place is None else place.find(error))
 
 
 def offer(message: str, what: str, take: Callable[[], object], leave: Callable[[], object]) -> None:
     """Show a notice on the current page with a button for ``what`` it offers; on closing call ``leave``."""
-    row = _show(_find_area(), message, "offer", leave)
-    if row is not None:
-        with row:
-            button = ui.button(what, on_click=take).props("outline dense no-caps data-testid=notice-take")
-            button.classes("notice-close").move(target_index=2)
+    _show(_find_area(), message, "offer", [Remedy(what, take)], leave)
 
 
-def withdraw_offer() -> None:
-    """Remove the notice with an offer from the current page: it was taken, or no longer stands."""
-    _clear(_find_area(), "offer")
-
-
-def _find_area() -> ui.element | None:
+def _find_area() -> _Area | None:
     """Return the area for notices on the current page; None where that page is gone."""
     # Whoever asks may be in a part of the page that is gone: then in what that part was asked from.
     for slot in reversed(ui.context.slot_stack):
         with suppress(RuntimeError), slot:
-            return next(iter(ElementFilter(marker=AREA)), None)
+            return next(iter(ElementFilter(kind=_Area)), None)
     return None
 
 
 def _show(
-    place: ui.element | None, message: str, tone: Tone, on_close: Callable[[], object] | None = None
-) -> ui.element | None:
+    place: _Area | None,
+    message: str,
+    tone: Tone,
+    remedies: Sequence[Remedy] = (),
+    on_close: Callable[[], object] | None = None,
+) -> None:
     if place is None or place.is_deleted:
-        return None
+        return
     _clear(place, tone)
 
     def close() -> None:
@@ -68,9 +90,10 @@ def _show(
         row.props(f"data-testid=notice-{tone}")
         with row:
             ui.label(SIGNS[tone]).classes("notice-sign").props("aria-hidden=true")
-            ui.label(message).classes("notice-text")
+            with ui.element("div").classes("notice-body"):
+                ui.label(message).classes("notice-text")
+                draw_remedies(remedies)
             ui.button("Close", on_click=close).props("flat dense no-caps").classes("notice-close")
-    return row
 
 
 def tell_fault(error: Exception) -> None:
@@ -92,14 +115,24 @@ def _clear(place: ui.element | None, tone: Tone) -> None:
 
 
 @contextmanager
-def attempt() -> Iterator[None]:
-    """Show an error raised inside as a notice on the page; if none is raised, remove the last one."""
+def attempt(find: FindRemedies = _find_none, on_close: Callable[[], object] | None = None) -> Iterator[None]:
+    """Show an error raised inside as a notice on the page; if none is raised, remove the last one.
+
+    Parameters
+    ----------
+    find
+        Gives the remedies of an error that what is tried has besides those of all pages.
+    on_close
+        Called when the notice is closed, and none of its remedies will be taken.
+    """
     # Found before: what is done may take away the button that was pressed, or outlast the page.
     place = _find_area()
+    remedies: list[Remedy] = []
     try:
         yield
     except TacitaError as error:
         failed = str(error)
+        remedies = [*find(error), *(place.find(error) if place is not None else ())]
     except OSError as error:
         where, why = error.filename or "file", error.strerror or error
         failed = f"{where}: {why}. Check the path, and whether you may read and write there."
@@ -107,4 +140,4 @@ def attempt() -> Iterator[None]:
         failed = ""
     _clear(place, "done" if failed else "error")
     if failed:
-        _show(place, failed, "error")
+        _show(place, failed, "error", remedies, on_close)

@@ -72,8 +72,8 @@ class Workspace:
     """A workbook of which one sheet is to be chosen."""
     alternative: _AtHand[RecordsAlternative] = _AtHand()
     """What the rows of the table that was opened last could be as well."""
-    offered: _AtHand[UserInput] = _AtHand()
-    """What was refused as it is, and which the page Start offers to read in another way."""
+    refused: _AtHand[UserInput] = _AtHand()
+    """What was refused as it is, and can be read in another way by a remedy on the page Start."""
 
     def __init__(self, recent: RecentWork | None = None) -> None:
         self.recent = recent
@@ -92,6 +92,8 @@ class Workspace:
         self._picked = False
         self.dark: bool | None = None
         self.notes: list[str] = []
+        # The cell that the page Table has its focus on when it is opened next, by its number.
+        self.sought: int | None = None
 
     @property
     def keeps_recent(self) -> bool:
@@ -106,7 +108,11 @@ class Workspace:
     def require_case(self) -> Case:
         """Return the session's case; :class:`InputError` where none is open."""
         if self.case is None:
-            raise InputError("there is no table yet", remedy="open, type or generate one on the page Start")
+            raise InputError(
+                "there is no table yet",
+                remedy="open, type or generate one on the page Start",
+                options=["start"],
+            )
         return self.case
 
     @property
@@ -142,7 +148,7 @@ class Workspace:
             self.forget(job)
         self.case = None
         self._past, self._future, self.notes = [], [], []
-        self.records = self.sheet_question = self.alternative = self.offered = None
+        self.records = self.sheet_question = self.alternative = self.refused = None
         for left in self.folder.iterdir():
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
@@ -152,7 +158,7 @@ class Workspace:
         A case that was made of them has its table.
         """
         at_hand: tuple[_WithFiles | None, ...]
-        at_hand = (self.records, self.sheet_question, self.alternative, self.offered)
+        at_hand = (self.records, self.sheet_question, self.alternative, self.refused)
         if folder is not None and folder not in [kept.private for kept in at_hand if kept is not None]:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -259,7 +265,11 @@ class Workspace:
             Another window has removed it.
         """
         if job not in self.jobs:
-            raise InputError(f"run {job.number} was removed in another window", remedy="choose another one")
+            raise InputError(
+                f"run {job.number} was removed in another window",
+                remedy="choose another one",
+                options=["reload"],
+            )
         self._chosen, self._picked = job, True
 
     def find_job(self, number: int) -> Job | None:

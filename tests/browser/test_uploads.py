@@ -1,0 +1,28 @@
+"""How far an upload is can be seen while it takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+BYTES_PER_SECOND = 400_000
+
+
+def test_a_large_file_shows_how_far_it_is(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "large.csv"
+    file.write_text("a,b,value\n" + "".join(f"x{row // 7},y{row % 7},{row}\n" for row in range(70_000)))
+    line = page.context.new_cdp_session(page)
+    line.send("Network.enable")
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": BYTES_PER_SECOND}
+    line.send("Network.emulateNetworkConditions", slow)
+    bar = page.get_by_test_id("uploading")
+    expect(bar).to_be_hidden()
+    page.locator("input[type=file]").first.set_input_files(file)
+    expect(bar).to_be_visible()
+    expect(bar).to_contain_text("Uploading:")
+    reached = bar.locator("progress")
+    first = reached.evaluate("bar => bar.value")
+    page.wait_for_function("([bar, first]) => bar.value > first", arg=[reached.element_handle(), first])
+    page.wait_for_url("**/table")
+    expect(page.get_by_test_id("case-name")).to_contain_text("large")
