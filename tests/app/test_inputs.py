@@ -186,16 +186,16 @@ def test_rows_about_single_respondents_are_told_as_records(tmp_path: Path) -> No
     assert handed.open_records().seen.records == 30
 
 
-def test_files_stay_while_they_are_offered_as_records(workspace: Workspace) -> None:
+def test_files_stay_while_they_can_be_read_as_records(workspace: Workspace) -> None:
     (folder := workspace.folder / "opened-1").mkdir()
     (path := folder / "firms.csv").write_text("firm,region,turnover,staff\nx,N,1,3\nx,S,2,1\n")
     handed = take_files([path], NO_OPTIONS)
     with pytest.raises(SeveralValuesError):
         handed.open_table()
-    workspace.offered = handed
+    workspace.refused = handed
     workspace.drop(folder)
     workspace.records = handed.open_records()
-    workspace.offered = None
+    workspace.refused = None
     assert path.exists()
     workspace.records = None
     assert not folder.exists()

@@ -9,7 +9,10 @@ import pytest
 from nicegui import Client, ElementFilter, ui
 
 from tacita.app.controls import notices
-from tacita.core.errors import InputError
+from tacita.app.controls.remedies import Remedy, find_common_remedies
+from tacita.app.work.opening import open_case_of_example
+from tacita.app.work.workspace import Workspace
+from tacita.core.errors import InputError, TacitaError
 
 
 @pytest.fixture
@@ -71,9 +74,36 @@ def test_a_notice_replaces_the_one_of_its_tone_only() -> None:
 
 
 @pytest.mark.usefixtures("page")
-def test_an_offer_is_withdrawn_and_nothing_else() -> None:
-    notices.tell("wrong", "error")
-    notices.offer("records?", "Tabulate", lambda: None, lambda: None)
-    assert said("offer") == ["records?"]
-    notices.withdraw_offer()
-    assert (said("offer"), said()) == ([], ["wrong"])
+def test_an_error_has_a_button_for_each_remedy() -> None:
+    def find(error: TacitaError) -> list[Remedy]:
+        return [Remedy(option, lambda: None) for option in error.options]
+
+    with notices.attempt(find):
+        raise InputError("totals differ", remedy="repair them", options=["repair"])
+    assert remedies_shown() == ["repair"]
+    with notices.attempt(find):
+        raise InputError("totals differ")
+    assert remedies_shown() == []
+
+
+def remedies_shown() -> list[str]:
+    """The words of the remedies on the page."""
+    return [each.text for each in ElementFilter(kind=ui.button) if "remedy" in each.classes]
+
+
+@pytest.mark.usefixtures("page")
+def test_remedies_of_all_pages_lead_to_the_cell_and_to_options_of_the_case() -> None:
+    workspace = Workspace()
+    try:
+        error = InputError("too near", options=["published", "lower=-inf", "lower", "hue"], cell=3)
+        assert [each.words for each in find_common_remedies(workspace, error)] == [
+            "Go to earlier releases",
+            "Go to what everyone knows",
+        ]
+        workspace.change(open_case_of_example("nchs"))
+        assert find_common_remedies(workspace, error)[0].words == "Go to the cell"
+        assert "Go to the cell" not in [
+            each.words for each in find_common_remedies(workspace, error.without_cell())
+        ]
+    finally:
+        workspace.close()

@@ -249,7 +249,7 @@ def test_a_mark_against_a_rule_is_told_and_the_rule_still_shows() -> None:
     case = open_case(example("nchs"), "nchs")
     sensitive = Sensitivity.find(case).levels.cells.tolist()
     judged = Sensitivity.find(case.decide(sensitive[:1], Decision(DecisionKind.PUBLISH)))
-    assert "must be published" in judged.trouble
+    assert "must be published" in str(judged.trouble)
     assert judged.levels.cells.tolist() == sensitive
 
 

@@ -113,7 +113,7 @@ def test_rows_that_could_be_records_are_one_press_away_from_them(page: Page, tmp
     assert complaints(page) == []
     reload(page)
     with leads_on(page):
-        page.get_by_test_id("notice-take").click()
+        page.get_by_test_id("remedy").click()
     expect(page.get_by_test_id("records")).to_contain_text("4 records")
     page.get_by_test_id("records-by").click()
     page.get_by_role("option", name="branch", exact=True).click()

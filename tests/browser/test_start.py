@@ -127,7 +127,6 @@ def test_the_classification_found_is_one_press_away(page: Page) -> None:
     expect(page.get_by_test_id("notice-error")).to_contain_text("North = N1 + N2, South = S1 + S2")
     page.get_by_role("button", name="Use the classification found").click()
     expect(page.get_by_test_id("notice-note")).to_contain_text("classification of 'region' found")
-    expect(page.get_by_test_id("notice-offer")).to_have_count(0)
 
 
 def test_the_classification_found_in_files_that_were_handed_over(page: Page, tmp_path: Path) -> None:

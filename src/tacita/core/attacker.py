@@ -196,6 +196,7 @@ def refuse_negative(table: Table, cell: int) -> NoReturn:
         f"({table.name(cell)}) is negative, so nobody can be assumed to know that cells are not",
         remedy="give the lower bound that everyone knows, or say that there is none",
         options=["lower", "lower=-inf"],
+        cell=cell,
     )
 
 

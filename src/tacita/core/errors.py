@@ -30,8 +30,8 @@
 Warnings are stored in ``Table.warnings`` and ``Problem.warnings``. In Python they are issued as well; the
 command line and the app show those that are stored.
 
-Errors are data: ``place`` (file and line, or cell), ``fault``, ``remedy`` and the ``options`` that help.
-Their text is made of these.
+Errors are data: ``place`` (file and line, or cell), ``fault``, ``remedy``, the ``options`` that help and the
+``cell`` at fault. Their text is made of the first three; pages of the app make buttons of the others.
 """
 
 from __future__ import annotations
@@ -59,12 +59,21 @@ class TacitaError(Exception):
         The options that help, as ``name`` or ``name=setting``: of readers (``value``,
         ``undeclared_sums=ignore``) and of methods (``protected=no``). The command line says how they are
         typed.
+    cell
+        The cell at fault, by its number in the table; None where it is none, or no single one.
     """
 
     def __init__(
-        self, fault: str = "", *, place: object = "", remedy: str = "", options: Iterable[str] = ()
+        self,
+        fault: str = "",
+        *,
+        place: object = "",
+        remedy: str = "",
+        options: Iterable[str] = (),
+        cell: int | None = None,
     ) -> None:
         self.place, self.fault, self.remedy, self.options = str(place), fault, remedy, tuple(options)
+        self.cell = cell
         super().__init__(self._text())
 
     def _text(self) -> str:
@@ -87,6 +96,10 @@ class TacitaError(Exception):
         """Return the error with one more remedy, a sentence of its own, and the options that help."""
         first = f"{self.remedy.rstrip('.')}. " if self.remedy else ""
         return self._replace(remedy=f"{first}{remedy}", options=(*self.options, *options))
+
+    def without_cell(self) -> Self:
+        """Return the error without its cell: the table at hand may be another one."""
+        return self._replace(cell=None)
 
     def map_parts(self, rewrite: Callable[[str], str]) -> Self:
         """Return the error with a function applied to the texts of its place, fault and remedy."""
@@ -165,7 +178,14 @@ class MissingFileError(FormatError):
 
 
 class SeveralValuesError(FormatError):
-    """Several columns could hold the values; the rows may be cells, or records to be tabulated."""
+    """Several columns could hold the values; the rows may be cells, or records to be tabulated.
+
+    ``dimensions`` are the columns of codes, whichever of the others holds the values.
+    """
+
+    def __init__(self, fault: str, dimensions: tuple[str, ...] = (), **about: Any) -> None:
+        super().__init__(fault, **about)
+        self.dimensions = dimensions
 
 
 class DecimalSignError(FormatError):

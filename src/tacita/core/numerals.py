@@ -128,6 +128,7 @@ def parse_entries(table: Table, texts: Sequence[str]) -> tuple[Units, int]:
             raise InputError(
                 f"'{text}' is no integer, and the cells of this table are counts",
                 remedy="write an integer, or say that the values are amounts",
+                options=["counts=no"],
             )
         if abs(number) * 10**decimals > LARGEST:
             raise InputError(

@@ -36,6 +36,8 @@ NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 NUMERIC = ("cost", "lower_bound", "upper_bound", "lower_level", "upper_level", "sliding_level")
+MOST_CHOICES = 5
+"""Columns that could hold the values, of which an error proposes each; of more the user names one."""
 _LARGEST = re.compile(r"(?:max|top|largest)_?(\d*)\Z")
 
 
@@ -97,7 +99,8 @@ def find_roles(
             if not numbers:
                 raise FormatError(which, place=path, remedy=remedy, options=["value"])
             remedy += "; or tabulate the rows, if they are records about single respondents"
-            raise SeveralValuesError(which, place=path, remedy=remedy, options=["value"])
+            options = [f"value={name}" for name in numbers] if len(numbers) <= MOST_CHOICES else ["value"]
+            raise SeveralValuesError(which, tuple(dimensions), place=path, remedy=remedy, options=options)
     return Roles(tuple(dimensions), MappingProxyType(named), tuple(largest))
 
 

@@ -236,11 +236,13 @@ class Perturbation:
         least = _LeastChanges.of(builder.problem, changes, radius, step, self._draws(builder))
         rises, falls = least.rises & (place != "down"), least.falls & (place != "up")
         if (stuck := np.flatnonzero(~rises & ~falls)).size:
+            cell = int(changes.cells[stuck[0]])
             raise InfeasibleError(
-                f"({builder.problem.table.name(int(changes.cells[stuck[0]]))}) cannot be moved past "
+                f"({builder.problem.table.name(cell)}) cannot be moved past "
                 f"{'either' if place == 'away' else 'the one'} of its levels",
                 remedy="widen its bounds, announce a larger radius, or let it be 'free'",
-                options=("sensitive=free",),
+                options=["sensitive=free", "radius"],
+                cell=cell,
             )
         goes_up = builder.add_variables(up.size, 0.0, upper=rises, lower=~falls)
         builder.add_rows([(up, 1.0), (goes_up, -least.up)], lower=0.0)
@@ -280,6 +282,8 @@ class Perturbation:
                 "the value lies outside of 'lowest' to 'highest'",
                 place=f"({table.name(int(wrong[0]))})",
                 remedy="widen them",
+                options=["lowest", "highest"],
+                cell=int(wrong[0]),
             )
         below = table.units - np.maximum(lowest, np.maximum(known_low, -UNBOUNDED // 2))
         above = np.minimum(highest, known_high) - table.units
@@ -312,6 +316,7 @@ class Perturbation:
                 f"column '{self.sensitive}' asks for a value out of its bounds or farther than its radius",
                 place=f"({problem.table.name(int(sensitive[wrong[0]]))})",
                 remedy="widen them or ask for less",
+                cell=int(sensitive[wrong[0]]),
             )
         return np.asarray(change)
 

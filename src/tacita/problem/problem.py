@@ -253,10 +253,10 @@ class Problem:
         table, names = self.table, self.table.structure.names
         if (wrong := np.flatnonzero(self.must_publish & self.levels.sensitive)).size:
             fault, remedy = "sensitive, yet must be published", "take it off one of the two lists"
-            raise InputError(fault, place=names(wrong), remedy=remedy)
+            raise InputError(fault, place=names(wrong), remedy=remedy, cell=int(wrong[0]))
         if (wrong := np.flatnonzero(self.must_publish & self.must_hide)).size:
             fault = "must be published and must be hidden"
-            raise InputError(fault, place=names(wrong), remedy="choose one")
+            raise InputError(fault, place=names(wrong), remedy="choose one", cell=int(wrong[0]))
         _refuse_false_bounds(table, self.outsider_beforehand)
         self._check_insiders()
         insiders, levels = self.insiders, self.levels
@@ -306,7 +306,8 @@ class Problem:
                 alike = and_others(int((who[wrong] == who[p]).sum()), "cell")
                 wanted = exact.to_text(int(level[p]), table.decimals)
                 name = self.outsider.name if who[p] < 0 else self.insiders.names[int(who[p])]
-                place = f"({table.name(int(cells[p]))})"
+                cell = int(cells[p])
+                place = f"({table.name(cell)})"
                 fault = f"the {what} of {wanted} cannot be met against {name}"
                 before = self._find_room(who, cells, self.outsider_beforehand)[LEVELS.index(what)]
                 if level[p] <= before[p]:
@@ -315,12 +316,15 @@ class Problem:
                         place=place,
                         remedy="Exempt the cell, lower its level, or withdraw the earlier release.",
                         options=["published"],
+                        cell=cell,
                     )
                 raise LevelsError(
                     f"{fault}, whose own bounds lie closer to the value{alike}",
                     place=place,
                     remedy="Lower the level (it can be capped at what the bounds allow), or widen the "
                     "attacker's bounds.",
+                    options=["lower"],
+                    cell=cell,
                 )
 
     def _find_room(self, who: Cells, cells: Cells, everyone: Outsider) -> tuple[Units, Units, Units]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tacita.app.sheet import Entry
 from tacita.core import exact
@@ -11,6 +12,14 @@ from tacita.core.numerals import is_number, parse_entries, parse_entry, tidy
 from tacita.core.tables.editing import with_cells
 from tacita.core.tables.layout import Layout
 from tacita.core.tables.table import Table
+
+
+class EntryError(InputError):
+    """An ``entry`` typed or pasted into a cell of the sheet cannot be taken."""
+
+    def __init__(self, fault: str, entry: Entry, **about: Any) -> None:
+        super().__init__(fault, **about)
+        self.entry = entry
 
 
 def enter(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
@@ -22,15 +31,17 @@ def enter(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
 
     Raises
     ------
+    EntryError
+        An entry is no number; the message names the cell. Nothing is entered then.
     InputError
-        An entry is no number; the message names the cell. Or the table knows who contributed. Nothing is
-        entered then.
+        The table knows who contributed.
     """
     if table.contributions is not None or table.holdings is not None:
         raise InputError(
             "the values come from records, and contributors would no longer fit others",
             remedy="correct the records, or choose 'Forget who contributed' under 'Edit table' and go on "
             "without them",
+            options=["contributors=forget"],
         )
     entries = [entry for entry in entries if not entry.is_sum]
     codes = [where.codes_at(entry.row, entry.column) for entry in entries]
@@ -94,7 +105,8 @@ def _refuse_by_name(table: Table, where: Layout, entry: Entry, key: Sequence[str
     try:
         parse_entry(table, entry.text)
     except InputError as error:
-        raise InputError(f"({name_cell(where, key)}): {error}. Nothing was entered.") from None
+        fault = f"({name_cell(where, key)}): {error}. Nothing was entered."
+        raise EntryError(fault, entry, options=error.options) from None
 
 
 def name_cell(where: Layout, key: Sequence[str]) -> str:

@@ -84,7 +84,11 @@ def export_run(
     place = Destination(folder)
     refuse_blocked(place)
     if job.audit is None:
-        raise UnsafeError(f"run {job.number} has no audit: there is nothing to write", remedy="Run it again.")
+        raise UnsafeError(
+            f"run {job.number} has no audit: there is nothing to write",
+            remedy="Run it again.",
+            options=["protect"],
+        )
     with open_file_set(folder) as drafted:
         again = Written(())
         if repeatable:

@@ -22,6 +22,7 @@ from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.formats.roles import guess_role
 from tacita.formats.workbook import Sheets, is_workbook, list_sheets
+from tacita.specification.specification import find_project
 from tacita.tabulation.overview import Overview
 
 
@@ -37,6 +38,10 @@ class UserInput:
         The workbook among it, if there is one whose sheet is to be chosen.
     private
         The session's folder of the files, if they were handed over and are no files of the user's.
+    text
+        What was pasted.
+    takes_options
+        Whether it can be read in another way; a project says itself how its files are read.
     """
 
     name: str
@@ -45,6 +50,8 @@ class UserInput:
     read_records: Callable[[ReadOptions], RecordsFile]
     workbook: Path | None = None
     private: Path | None = None
+    text: str = ""
+    takes_options: bool = True
 
     def open_table(self) -> Case:
         """Return the case that the app makes of the input, as a table or whatever else makes one."""
@@ -90,14 +97,15 @@ def take_path(written: str | os.PathLike[str], reading: ReadOptions) -> UserInpu
         partial(open_case_at, path),
         partial(find_records_at, path),
         path if is_workbook(path) else None,
+        takes_options=find_project(path) is None,
     )
 
 
 def take_files(paths: Sequence[Path], reading: ReadOptions) -> UserInput:
     """Return uploaded files, in a folder of their own, as input of the app."""
     books = [path for path in paths if is_workbook(path)]
-    # A project says itself how its files are read.
-    asks = len(books) == 1 and not any(path.suffix.lower() == ".toml" for path in paths)
+    takes_options = not any(path.suffix.lower() == ".toml" for path in paths)
+    asks = len(books) == 1 and takes_options
     return UserInput(
         books[0].name if asks else paths[0].name,
         reading,
@@ -105,13 +113,18 @@ def take_files(paths: Sequence[Path], reading: ReadOptions) -> UserInput:
         partial(find_records_among, paths),
         books[0] if asks else None,
         paths[0].parent,
+        takes_options=takes_options,
     )
 
 
 def take_text(text: str, folder: Path, reading: ReadOptions) -> UserInput:
     """Return text that the user pasted as input of the app; ``folder`` is the session's."""
     return UserInput(
-        "pasted", reading, partial(open_case_of_text, text), partial(find_records_in_text, text, folder)
+        "pasted",
+        reading,
+        partial(open_case_of_text, text),
+        partial(find_records_in_text, text, folder),
+        text=text,
     )
 
 

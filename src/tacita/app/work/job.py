@@ -65,6 +65,7 @@ class Job:
     What it tells is read by the pages while the thread writes it; each attribute is replaced whole.
     ``has_incumbent`` says whether there is a best so far, which a cancel keeps. ``cut_short`` says what ended
     the search before it had proven its best, or the gap asked for; nothing where it ended by itself.
+    ``failure`` is the error that ended a run, with its remedies as data, unless it is a fault of the program.
 
     ``found`` is the release of a run that was finished before, with its ``secret`` seed: it is not searched
     for again, and audited anew.
@@ -104,6 +105,7 @@ class Job:
         self.intervals: Deduction | None = None
         self.lost: Lost | None = None
         self.error = ""
+        self.failure: TacitaError | None = None
         self.cut_short = ""
         # A run of its own for each part, so that a stop never reaches the next part.
         self._search: Run | None = None
@@ -191,6 +193,7 @@ class Job:
             if isinstance(error, StoppedError) and self.cancelled:
                 self._end_without(State.CANCELLED, "cancelled before anything was found")
             else:
+                self.failure = error if isinstance(error, TacitaError) else None
                 self._end_without(State.FAILED, _describe_error(error))
         finally:
             self._ended = time.monotonic()

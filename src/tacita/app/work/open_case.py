@@ -291,6 +291,7 @@ class Case:
                     "two cells would become this one, and different things were decided on them",
                     place=f"({table.name(at)})",
                     remedy="clear the mark of one of them first",
+                    options=["table"],
                 )
 
     def _places(self, cells: Sequence[Cell]) -> list[int]:

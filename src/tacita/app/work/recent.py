@@ -118,7 +118,7 @@ class RecentWork:
         """Return a kept work; :class:`TacitaError` where it is gone or cannot be read."""
         path = self._find(key)
         if not path.is_file():
-            raise InputError("this work is no longer kept", remedy="reload the page")
+            raise InputError("this work is no longer kept", remedy="reload the page", options=["reload"])
         work = read_values(path)
         if not isinstance(work, Work):
             raise InputError("this file holds no work", place=path, remedy="remove it")

@@ -43,12 +43,15 @@ class Arrangement:
         The code at which a further dimension is held; its total where none is named.
     part
         Which of several linked tables.
+    total_last
+        Each total comes after its parts, as tables are printed; otherwise before them.
     """
 
     rows: str | None = None
     columns: str | None = None
     fixed: Mapping[str, str] = field(default_factory=dict)
     part: str | None = None
+    total_last: bool = True
 
     def lay_out(self, structure: Structure) -> Layout:
         """Return the rows and columns of the sheet, and the cells at their crossings.
@@ -69,7 +72,8 @@ class Arrangement:
             for name, code in self.fixed.items()
             if name in own and name not in (rows, columns) and code in own[name].position
         }
-        return lay_out(structure, rows, columns, fixed, part=part.name if part is not None else None)
+        name = part.name if part is not None else None
+        return lay_out(structure, rows, columns, fixed, self.total_last, name)
 
     def shift_to(self, structure: Structure, cell: int) -> Arrangement:
         """Return this arrangement if its sheet shows a cell, else one of other slices or another table."""
@@ -102,7 +106,7 @@ class Sensitivity:
     levels: Levels
     hits: Levels
     problem: Problem | None = None
-    trouble: str = ""
+    trouble: TacitaError | None = None
 
     @property
     def exempt(self) -> Mask:
@@ -127,7 +131,7 @@ class Sensitivity:
             problem = case.problem
             return cls(problem.levels, _find_hits(case, problem.levels), problem)
         except TacitaError as error:
-            trouble = str(error)
+            trouble = error
         try:
             levels = case.find_levels()
             return cls(levels, _find_hits(case, levels), None, trouble)

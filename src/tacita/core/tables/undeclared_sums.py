@@ -301,7 +301,7 @@ def refuse_disguised_totals(
                 f"code '{code}' of '{name}' is the sum of all others",
                 remedy=f"name it as the code of the total of '{name}', or have all totals computed if it is "
                 "a part like them",
-                options=["total"],
+                options=[f"total={name}={code}", "totals=compute"],
             )
 
 

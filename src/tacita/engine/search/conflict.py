@@ -163,11 +163,13 @@ class _Conflict:
         lower = f", or lower the level to {exact.to_text(possible, table.decimals)}" if possible else ""
         if self.requirement.conditional[0]:
             remedy = "take it off must_hide, or lower 'conditional'."
-            return InfeasibleError(f"{stated}, though it must be hidden", remedy=remedy)
+            fault = f"{stated}, though it must be hidden"
+            return InfeasibleError(fault, remedy=remedy, options=["conditional"], cell=cell)
         may_hide = self.model.upper[self.model.switch] > 0
         if self._find_largest_level(may_hide) >= level:
             fault = f"{stated} through cells that stay uncertain themselves"
-            return InfeasibleError(fault, remedy=f"lower 'conditional'{lower}.")
+            remedy = f"lower 'conditional'{lower}."
+            return InfeasibleError(fault, remedy=remedy, options=["conditional"], cell=cell)
         if self._find_largest_level(np.ones(len(table), dtype=bool)) < level:
             if problem.already_published:
                 return InfeasibleError(
@@ -175,15 +177,18 @@ class _Conflict:
                     "too much",
                     remedy=f"Exempt the cell, withdraw the earlier release{lower}.",
                     options=["published"],
+                    cell=cell,
                 )
             remedy = f"widen what the attacker believes{lower}."
-            return InfeasibleError(f"{stated}, even if every cell were hidden", remedy=remedy)
+            fault = f"{stated}, even if every cell were hidden"
+            return InfeasibleError(fault, remedy=remedy, options=["lower"], cell=cell)
         freed = self._find_cells_to_free(np.flatnonzero(~may_hide), may_hide)
         names, are = table.structure.names(freed), "is" if freed.size == 1 else "are"
         return InfeasibleError(
             f"{stated} while {names} {are} published",
             remedy=f"{_write_remedy(problem, freed)}{lower}.",
             options=[] if problem.must_publish[freed].all() else ["margins=yes"],
+            cell=cell,
         )
 
     def _find_largest_level(self, hidden: Mask) -> int:

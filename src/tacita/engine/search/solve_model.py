@@ -359,9 +359,11 @@ def _fix_immovable(presolved: PresolvedTable, search: ReleaseSearch) -> None:
     """
     model = presolved.model
     if (wrong := _find_unmeetable(presolved, search)).size:
+        cell = int(model.requirements.cell[wrong[0]])
         raise InfeasibleError(
             "cannot be made uncertain, since its value follows from cells that cannot change",
-            place=f"({model.problem.table.name(int(model.requirements.cell[wrong[0]]))})",
+            place=f"({model.problem.table.name(cell)})",
             remedy="Allow some of the cells around it to be hidden or changed.",
+            cell=cell,
         )
     search.upper[model.requirements.switch[presolved.find_requirements_outside(model.requirements)]] = 0.0

@@ -109,7 +109,7 @@ def check_levels(problem: Problem, z: Units, radius: Units, run: Run, limits: Li
         f"with this radius readers come nearer than the levels allow, {who} for one",
         place=names,
         remedy=f"Announce a larger radius{such_as}, let totals be free, or switch protected off.",
-        options=["protected=no"],
+        options=["radius", "protected=no"],
     )
 
 

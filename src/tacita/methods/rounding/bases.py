@@ -65,7 +65,9 @@ def choose_bases(
     else:
         base = read_amounts(problem, given, "base")
         if (wrong := np.flatnonzero(cells & (base == 0))).size:
-            raise InputError(f"option 'base' is zero for ({table.name(int(wrong[0]))})", remedy="use more")
+            cell = int(wrong[0])
+            fault = f"option 'base' is zero for ({table.name(cell)})"
+            raise InputError(fault, remedy="use more", options=["base"], cell=cell)
         base = np.where(cells, base, 1)
     return base
 
@@ -97,6 +99,8 @@ def refuse_small_bases(
             f"({table.name(cell)}) cannot be protected against {need.attacker} by rounding to "
             f"{exact.to_text(int(base[cell]), table.decimals)}: {why}",
             remedy=_remedy(problem, cells, readers),
+            options=["base"],
+            cell=cell,
         )
 
 

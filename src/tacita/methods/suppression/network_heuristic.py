@@ -64,6 +64,7 @@ def suppress_one_by_one(model: Model, hidden: Mask, apart: bool, run: Run) -> Ma
                 place=f"({model.problem.table.name(cell)})",
                 remedy="Use search = auto, which says what stands in the way",
                 options=("search=auto",),
+                cell=cell,
             )
         hidden |= used
     return hidden

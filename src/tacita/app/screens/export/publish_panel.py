@@ -14,12 +14,13 @@ from nicegui import ui
 from tacita.app.controls import notices
 from tacita.app.controls.downloads import make_download_path, offer_download
 from tacita.app.controls.page_parts import make_panel, make_scroll_region, put_words
+from tacita.app.controls.remedies import Remedy, lead_to
 from tacita.app.controls.runs import choose_run, describe_run
 from tacita.app.screens.export.place_field import PlaceField, show_busy
 from tacita.app.work.exports import Export, export_run, make_file_name, zip_files
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
-from tacita.core.errors import InputError
+from tacita.core.errors import InputError, TacitaError
 from tacita.core.words import pluralize
 from tacita.formats.workbook import preview_workbook
 from tacita.publication.folders import CERTIFICATE, INTERNAL, PUBLICATION
@@ -192,6 +193,7 @@ class Publishing:
                 "the table or its rules were changed in another window, and the verdict shown here may no "
                 "longer be about them",
                 remedy="reload this page and look at it again",
+                options=["reload"],
             )
         request, passing = self._request, self._workspace.folder
         reason = request.reason if request.reason and is_reason(request.reason) else None
@@ -200,7 +202,7 @@ class Publishing:
         )
 
     async def _write_folder(self) -> None:
-        with notices.attempt(), show_busy(self._write):
+        with notices.attempt(_find_folder_remedies), show_busy(self._write):
             folder = self._folder.path
             parcel = await self._export(folder)
             notices.tell(
@@ -234,6 +236,11 @@ class Publishing:
     def _make_scratch_folder(self) -> TemporaryDirectory[str]:
         """Return a temporary folder of the session for exported files that are looked at or packed."""
         return TemporaryDirectory(dir=self._workspace.folder, prefix="export-")
+
+
+def _find_folder_remedies(error: TacitaError) -> list[Remedy]:
+    """Return what helps where nothing was written and the error names no option: another folder."""
+    return [] if error.options else [Remedy("Choose another folder", partial(lead_to, "export-folder"))]
 
 
 def _list_files(files: Sequence[Path]) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from nicegui import ui
 
 from tacita.app import frame
 from tacita.app.controls import next_step, notices
 from tacita.app.controls.page_parts import as_label, make_heading, put_words
+from tacita.app.controls.remedies import Remedy, draw_remedies
 from tacita.app.controls.runs import EARLIER
 from tacita.app.screens.protect.run_chart import RunChart
 from tacita.app.work.job import Job, State
@@ -30,10 +31,18 @@ class RunCards:
     ----------
     use_again
         Called with a run whose options are to be used again.
+    find_remedies
+        Gives what helps a run that failed.
     """
 
-    def __init__(self, workspace: Workspace, use_again: Callable[[Job], None]) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        use_again: Callable[[Job], None],
+        find_remedies: Callable[[Job], Sequence[Remedy]],
+    ) -> None:
         self.workspace = workspace
+        self.find_remedies = find_remedies
         self._use_again = use_again
         self._cards: dict[Job, RunCard] = {}
         self._places: dict[Job, ui.element] = {}
@@ -123,7 +132,7 @@ class RunCards:
 
 LINES = 400
 """Lines of a log that are shown."""
-KEEP, STOP = "Stop and keep the best so far", "Stop"
+KEEP, STOP = "Stop and keep the best so far", "Stop: nothing is found yet"
 """The button that ends a search: where it has found something, and where it has not."""
 WORDS = {
     State.WAITING: f"waiting: {SIDE_BY_SIDE} runs are at work already",
@@ -146,6 +155,7 @@ class RunCard:
 
     def __init__(self, job: Job, owner: RunCards) -> None:
         self._job = job
+        self._owner = owner
         self._seen: tuple[object, ...] = ()
         self._chart: RunChart | None = None
         self._lines: ui.label | None = None
@@ -162,6 +172,7 @@ class RunCard:
             self._work = None if job.state.over else _Work(job)
             self._figures = _Figures(n)
             self._error = ui.label().classes("complaint").props(f"data-testid=run-{n}-error")
+            self._remedies = ui.element("div")
             self._watching = ui.element("div")
             with ui.element("div").classes("strip"):
                 if self._work is not None:
@@ -191,6 +202,9 @@ class RunCard:
         self._result.set_visibility(job.state.judged)
         self._figures.show(job)
         self._error.set_text(job.error if job.state is State.FAILED else "")
+        self._remedies.clear()
+        with self._remedies:
+            draw_remedies(self._owner.find_remedies(job))
         if self._chart is not None:
             self._chart.show(job.events)
         self._show_details()

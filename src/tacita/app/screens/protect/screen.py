@@ -11,7 +11,8 @@ import numpy as np
 from nicegui import run, ui
 
 from tacita.app.controls import forms, notices
-from tacita.app.controls.page_parts import make_heading, show_no_table
+from tacita.app.controls.page_parts import as_label, make_heading, show_no_table
+from tacita.app.controls.remedies import Remedy, draw_remedies, find_common_remedies, lead_to
 from tacita.app.screens.protect.run_cards import RunCards
 from tacita.app.work.exports import USUAL_METHOD
 from tacita.app.work.job import Job
@@ -59,7 +60,7 @@ class ProtectScreen:
                     self._place = ui.element("div")
                     self._effort(begin)
                     self._run_row()
-                self._cards = RunCards(workspace, self._take_over)
+                self._cards = RunCards(workspace, self._take_over, self._find_remedies)
         self._show_method(begin.method or USUAL_METHOD, begin.options)
         ui.timer(0, self._look_at_problem, once=True)
 
@@ -169,6 +170,32 @@ class ProtectScreen:
         if job.gap or job.seed is not None:
             self._more_effort.set_value(True)
 
+    def _find_remedies(self, job: Job) -> list[Remedy]:
+        """Return what the form of the page Protect, or another page, can do about a run that failed."""
+        error = job.failure
+        if error is None:
+            return []
+        known = {option.name: option for option in options_of(job.method.name)}
+        found = []
+        for wanted in error.options:
+            name, _, setting = wanted.partition("=")
+            if name in known:
+                words = f"Set “{as_label(name)}” to {setting}" if setting else f"Go to “{as_label(name)}”"
+                changed = {name: forms.read_value(known[name], setting)} if setting else {}
+                found.append(Remedy(words, partial(self._try_again, job, f"option-{name}", changed)))
+            elif name == "time_limit":
+                found.append(Remedy("Go to the time limit", partial(self._try_again, job, "time-limit", {})))
+        # Cells of a run of another state of the table may be other cells now.
+        here = error if job.case is self._workspace.case else error.without_cell()
+        return [*found, *find_common_remedies(self._workspace, here)]
+
+    def _try_again(self, job: Job, field: str, changed: Mapping[str, Any]) -> None:
+        """Fill the form with the options of a run, some of them changed, and lead to one of its fields."""
+        self._take_over(job)
+        if changed:
+            self._show_method(job.method.name, {**job.options, **changed})
+        lead_to(field)
+
     def _read_form(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return options and effort in the form; :class:`InputError` where one cannot be used."""
         values = self._form.read_values()
@@ -199,12 +226,15 @@ class ProtectScreen:
         except TacitaError as error:
             self._unfit = f"This table cannot be protected as it is: {error}"
             self._mend.set_visibility(True)
+            with self._mend:
+                draw_remedies(find_common_remedies(self._workspace, error))
             self._summary.set_text("")
             self._check()
             return
         if problem is not None:
             self._problem = problem
             self._summary.set_text(_describe_problem(problem))
+            self._mend.set_visibility(not len(problem.levels))
             self._check()
 
     async def _start(self) -> None:

@@ -6,8 +6,10 @@ from nicegui import run, ui
 
 from tacita.app.controls import next_step, notices
 from tacita.app.controls.page_parts import make_panel, put_words
+from tacita.app.controls.remedies import draw_remedies, find_common_remedies
 from tacita.app.work.desk import LatestOnly
 from tacita.app.work.open_case import Case
+from tacita.app.work.workspace import Workspace
 from tacita.core.errors import TacitaError
 from tacita.core.words import pluralize
 from tacita.problem.problem import Problem
@@ -20,13 +22,15 @@ MOST_WARNINGS = 10
 class CountPanel:
     """The panel. Of cases that follow each other quickly only the last one is counted."""
 
-    def __init__(self) -> None:
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
         self._counting = LatestOnly(self._count)
         with make_panel("Sensitive cells"):
             with ui.element("div").props("role=status aria-atomic=true") as self._told:
                 self._number = ui.label("…").classes("count-number").props("data-testid=sensitive-count")
                 self._of = ui.label().classes("muted").props("data-testid=sensitive-of")
             self._error = ui.label().classes("complaint").props("data-testid=rules-error role=alert")
+            self._remedies = ui.element("div")
             self._warnings = ui.element("div").props("data-testid=rules-warnings role=status")
             self._rules = ui.element("table").classes("plain count-rules").props("data-testid=rule-hits")
             self._attackers = ui.label().props("data-testid=attackers-count")
@@ -41,11 +45,12 @@ class CountPanel:
     async def _count(self, case: Case) -> None:
         try:
             problem: Problem | None = await run.io_bound(lambda: case.problem)
-            error = ""
+            error, remedies = "", []
         except TacitaError as refused:
             problem, error = None, str(refused)
+            remedies = find_common_remedies(self._workspace, refused)
         except Exception as fault:
-            problem, error = None, notices.describe_fault(fault)
+            problem, error, remedies = None, notices.describe_fault(fault), []
         if self._counting.overtaken:
             return
         self._told.props("aria-busy=false")
@@ -53,6 +58,9 @@ class CountPanel:
             self._show(problem)
         elif error:
             self._refuse(error)
+        self._remedies.clear()
+        with self._remedies:
+            draw_remedies(remedies)
 
     def _propose_next_step(self, sensitive: int) -> None:
         # Counting is a task of its own, which knows no page by itself.

@@ -36,7 +36,7 @@ def build(workspace: Workspace) -> None:
     with ui.element("div").classes("rules-page"):
         left = ui.element("div").classes("rules-left")
         with ui.element("div").classes("rules-right"):
-            panel = CountPanel()
+            panel = CountPanel(workspace)
 
     def show_anew() -> None:
         workspace.notes = [CHANGED_ELSEWHERE]

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from nicegui import ui
 
 from tacita.app.controls.page_parts import make_choice_field, make_text_field
+from tacita.app.controls.remedies import lead_to
 from tacita.app.work.inputs import SheetQuestion
 from tacita.core.tables.read_options import ReadOptions
 
@@ -29,13 +30,11 @@ class ReadingPanel:
     def __init__(
         self, question: SheetQuestion | None, choose: Callable[[SheetQuestion, str], Awaitable[None]]
     ) -> None:
-        self._asking: ui.select | None = None
         self._choose = choose
         self._fold = ui.expansion(
             "How to read it", caption="Files, paths and pasted text", icon="tune", value=question is not None
         )
         self._fold.classes("reading").props("data-testid=reading dense")
-        self._fold.on("after-show", self._focus, args=[])
         with self._fold:
             self._question = ui.element("div").classes("sheet-question")
             self._put_question(question)
@@ -56,20 +55,20 @@ class ReadingPanel:
 
     def ask_for_decimal(self) -> None:
         """Unfold the page's questions on how to read a file, and lead to that of the decimal sign."""
-        self._lead_to(self._decimal)
+        lead_to("reading-decimal")
 
     def ask_for_sheet(self, question: SheetQuestion | None) -> None:
         """Unfold the page's questions on how to read a file at that of the sheet; None: it is answered."""
-        sheet = self._put_question(question)
-        if sheet is not None:
-            self._lead_to(sheet)
+        self._put_question(question)
+        if question is not None:
+            lead_to("reading-sheet")
 
-    def _put_question(self, question: SheetQuestion | None) -> ui.select | None:
-        """Show the question which sheet of a workbook to read, and return its select; None without one."""
+    def _put_question(self, question: SheetQuestion | None) -> None:
+        """Show the question which sheet of a workbook to read; nothing without one."""
         self._question.clear()
         self._question.set_visibility(question is not None)
         if question is None:
-            return None
+            return
         with self._question:
             ui.label(f"{question.user_input.name} has several sheets. Which one?").props(
                 "data-testid=sheet-question"
@@ -82,20 +81,6 @@ class ReadingPanel:
                 ui.button("Tabulate it" if question.as_records else "Open it").props(
                     "no-caps unelevated data-testid=sheet-open"
                 ).on_click(lambda: self._choose(question, question.sheets.names[int(sheet.value)]))
-        return sheet
-
-    def _lead_to(self, field: ui.select) -> None:
-        self._asking = field
-        if self._fold.value:
-            self._focus()
-        else:
-            # What is folded away cannot take the focus.
-            self._fold.open()
-
-    def _focus(self) -> None:
-        asking, self._asking = self._asking, None
-        if asking is not None:
-            asking.run_method("focus")
 
     @property
     def reading(self) -> ReadOptions:

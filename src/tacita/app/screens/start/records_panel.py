@@ -11,6 +11,7 @@ from nicegui.events import ValueChangeEventArguments
 
 from tacita.app.controls import notices
 from tacita.app.controls.page_parts import make_heading, make_text_field, put_words
+from tacita.app.controls.remedies import lead_to
 from tacita.app.work.open_case import Case
 from tacita.app.work.records import Choice, RecordsFile, tabulate_records
 from tacita.app.work.workspace import Workspace
@@ -62,8 +63,7 @@ class RecordsPanel:
 
     def scroll_into_view(self) -> None:
         """Bring the form for records into view on the page, ready for the first choice."""
-        ui.run_javascript("window.scrollTo(0, 0)")
-        self._by.run_method("focus")
+        lead_to("records-by")
 
     def _offer_sheets(self, records: RecordsFile) -> None:
         """Offer the sheets of a workbook of records, if several; another one is surveyed at once."""

@@ -7,6 +7,7 @@ the case needs them.
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from nicegui.events import GenericEventArguments, MultiUploadEventArguments, Upl
 from tacita.app import frame
 from tacita.app.controls import next_step, notices
 from tacita.app.controls.inlets import (
+    MOST_SHOWN,
     RECORDS_ZONE,
     handle_drops_and_pastes,
     make_file_inlet,
@@ -29,6 +31,7 @@ from tacita.app.controls.inlets import (
     make_sending_handler,
 )
 from tacita.app.controls.page_parts import make_heading, make_panel
+from tacita.app.controls.remedies import Remedy, find_field_remedies, lead_to, lead_to_line
 from tacita.app.screens.start.reading_panel import ReadingPanel
 from tacita.app.screens.start.recent_panel import RecentPanel
 from tacita.app.screens.start.records_panel import RecordsPanel
@@ -44,6 +47,7 @@ from tacita.app.work.inputs import (
 )
 from tacita.app.work.open_case import Case
 from tacita.app.work.opening import NO_OPTIONS, list_endings, list_reading_notes, open_case_of_example
+from tacita.app.work.other_readings import list_other_readings
 from tacita.app.work.paths import assign_paths, strip_folders
 from tacita.app.work.recent import Offer, RecentWork, restore
 from tacita.app.work.workspace import Workspace
@@ -52,13 +56,31 @@ from tacita.core.errors import (
     InputError,
     RecordsError,
     SeveralValuesError,
-    UndeclaredSumsError,
+    TacitaError,
 )
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.words import pluralize
 from tacita.examples import EXAMPLES
+from tacita.formats.pasted import NAME
 
 PASTE = "paste-text"
+PASTED_LINE = re.compile(rf"{NAME}, line (\d+)")
+READING_FIELDS = {
+    "value": "Column of values",
+    "count": "Column of respondents",
+    "by": "Columns of codes",
+    "total": "Code of totals",
+}
+RECORDS_FIELDS = {
+    "by": "Columns that make the table",
+    "value": "Values",
+    "respondent": "Respondent",
+    "where": "Condition on records",
+    "largest": "Contributions kept",
+    "decimals": "Decimals that count",
+    "decimal": "Decimal sign",
+}
+"""Options of reading that have a field of their own, in *How to read it* and in the form for records."""
 PURPOSE = (
     "Tacita finds the cells of a table that would give somebody away, hides or changes what it must, and "
     "proves that the result is safe to publish."
@@ -204,12 +226,14 @@ class StartScreen:
     def _take_path(self, field: ui.input) -> UserInput | None:
         """Return the user's input at the path that a field of the page names; None where it names none."""
         user_input = None
-        with notices.attempt():
+        with notices.attempt(lambda error: [Remedy("Go to the path", partial(lead_to, "path"))]):
             # Copied from a file manager, a path may come in quotation marks.
             written = str(field.value or "").strip().strip("\"'")
             if not written:
                 raise InputError(
-                    "none is given", place="Path", remedy="name a file or folder on this machine"
+                    "none is given",
+                    place="Path",
+                    remedy="name a file or folder on this machine",
                 )
             user_input = take_path(written, self._reading.reading)
         return user_input
@@ -254,6 +278,7 @@ class StartScreen:
             f"{event.args}: more than the server accepts at once. Open it by its path, or start the server "
             "with a larger --largest-upload.",
             "error",
+            [Remedy("Open it by its path", partial(lead_to, "path"))],
         )
 
     async def _open(self, user_input: UserInput) -> Case | None:
@@ -311,40 +336,30 @@ class StartScreen:
         """Open the case that a function makes and lead to the page Table; return it, or None if it failed.
 
         Where the rows of a table turn out to be records, and it is told where they come from, these are at
-        hand; where they could be, the table's page offers them, or this one if there is no table.
+        hand; where they could be, the table's page offers them, or a remedy if there is no table.
         """
 
         def made() -> tuple[Case, RecordsAlternative | None]:
             case = make()
             return case, None if user_input is None else find_alternative(user_input, case)
 
-        # Files of an offer are kept until they are read again, which may be what the offer was for.
-        offered = self.workspace.offered
-        if user_input is None or user_input is not offered:
-            notices.withdraw_offer()
+        # Files that were refused are kept until others are read, or they themselves in another way.
+        refused = self.workspace.refused
         opened = None
-        with notices.attempt():
+        with notices.attempt(partial(self._find_remedies, user_input), self._forget_refused):
             try:
                 with self._busily():
                     opened = await run.io_bound(made)
             except DecimalSignError:
                 self._reading.ask_for_decimal()
                 raise
-            except SeveralValuesError:
-                if user_input is not None:
-                    self._offer_records(user_input)
-                raise
-            except UndeclaredSumsError as error:
-                if user_input is not None and error.dimensions:
-                    self._offer_classification(user_input, error.dimensions)
-                raise
             except RecordsError:
                 if user_input is not None:
                     with notices.attempt():
                         await self._have_at_hand(user_input)
                 raise
-        if self.workspace.offered is offered:
-            self.workspace.offered = None
+        if self.workspace.refused is refused:
+            self.workspace.refused = None
         if opened is None:
             return None
         case, other = opened
@@ -366,43 +381,30 @@ class StartScreen:
             self.workspace.notes = restore(self.workspace, work, in_use=offer.in_use)
             frame.open_screen("table")
 
-    def _offer_records(self, user_input: UserInput) -> None:
-        """Offer the form for records in a notice, where rows of the input have several numbers each."""
+    def _find_remedies(self, user_input: UserInput | None, error: TacitaError) -> list[Remedy]:
+        """Return what this page can do about an error in reading: another reading, or the way to a field."""
+        if user_input is None:
+            return find_field_remedies(error, RECORDS_FIELDS, "records")
+        found = []
+        if user_input.text and len(user_input.text) <= MOST_SHOWN:
+            line = int(named[1]) if (named := PASTED_LINE.match(error.place)) else 1
+            words = f"Go to line {line}" if named else "Go to the pasted text"
+            found.append(Remedy(words, partial(lead_to_line, PASTE, user_input.text, line)))
+        if user_input.takes_options:
+            readings = list_other_readings(error, user_input.reading)
+            for words, reading in readings.items():
+                found.append(Remedy(words, partial(self._open, replace(user_input, reading=reading))))
+            if isinstance(error, SeveralValuesError):
+                found.append(Remedy("Tabulate its records", partial(self._look_at, user_input)))
+            if readings or isinstance(error, SeveralValuesError):
+                self.workspace.refused = user_input
+            found += find_field_remedies(error, READING_FIELDS, "reading")
+        if "hierarchy" in error.options:
+            found.append(Remedy("Choose it with its classifications", partial(lead_to, "open-files")))
+        return found
 
-        async def take() -> None:
-            await self._look_at(user_input)
-            self._withdraw()
-
-        self.workspace.offered = user_input
-        notices.offer(
-            "Are its rows records, one for each respondent or contribution?",
-            "Tabulate its records",
-            take,
-            self._withdraw,
-        )
-
-    def _offer_classification(self, user_input: UserInput, dimensions: tuple[str, ...]) -> None:
-        """Offer in a notice to read codes that are sums of others with the classification found."""
-        known = replace(
-            user_input, reading=replace(user_input.reading, found=(*user_input.reading.found, *dimensions))
-        )
-
-        async def take() -> None:
-            # Last, since it takes away the button that was pressed.
-            if await self._open(known) is None and self.workspace.offered is None:
-                notices.withdraw_offer()
-
-        self.workspace.offered = known
-        notices.offer(
-            f"Codes of {', '.join(dimensions)} are sums of others, which no classification says.",
-            "Use the classification found",
-            take,
-            self._withdraw,
-        )
-
-    def _withdraw(self) -> None:
-        self.workspace.offered = None
-        notices.withdraw_offer()
+    def _forget_refused(self) -> None:
+        self.workspace.refused = None
 
     async def _clear(self) -> None:
         with ui.dialog().props('aria-label="Clear all"') as dialog, ui.card():

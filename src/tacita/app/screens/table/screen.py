@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from nicegui import background_tasks, run, ui
 
@@ -10,20 +11,22 @@ from tacita.app import frame
 from tacita.app.controls import next_step, notices
 from tacita.app.controls.arrangement_selects import ArrangementSelects, get_arrangement, rename_in_arrangement
 from tacita.app.controls.page_parts import show_no_table
+from tacita.app.controls.remedies import Remedy
 from tacita.app.screens.table.cell_panel import CellPanel
 from tacita.app.screens.table.reshaping import show_reshaping
 from tacita.app.screens.table.table_tools import SeekButtons, show_folding, show_marking
 from tacita.app.sheet import Entry, Flag, Selection, Sheet
 from tacita.app.sheet.content import LOOKS
 from tacita.app.work.cell_facts import OutsiderAttack, describe_cell
-from tacita.app.work.entries import enter, name_cell, note_wrong_sums
+from tacita.app.work.entries import EntryError, enter, name_cell, note_wrong_sums
 from tacita.app.work.inputs import RecordsAlternative
 from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case, Decision
 from tacita.app.work.seek_cell import seek
 from tacita.app.work.view import Sensitivity, View, find_block, find_place, view_case, view_release
 from tacita.app.work.workspace import Workspace
-from tacita.core.errors import InputError
+from tacita.core.errors import InputError, TacitaError
+from tacita.core.tables.editing import as_counts, without_contributors
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 
@@ -83,6 +86,9 @@ class TableScreen:
         self._offered: Job | None = None
         self._view = self._seen()
         self._build()
+        if (sought := workspace.sought) is not None:
+            workspace.sought = None
+            self._go(sought)
         self._show_focus_soon()
         self._judge_soon()
 
@@ -225,14 +231,19 @@ class TableScreen:
             return
         chosen, focus = get_arrangement(self.workspace), self.selection
         sought = seek(self._judged.levels.cells, step, chosen, self.layout, focus.row, focus.column)
-        arrangement = chosen.shift_to(self.table.structure, sought.cell)
-        if arrangement is not chosen:
-            self._arranging.take(arrangement)
-        if (place := find_place(self.layout, sought.cell)) is not None:
-            self._sheet.go(*place)
+        self._go(sought.cell)
         self._sheet.tell(
             f"Sensitive cell {sought.number:,} of {sought.count:,}: {self.table.name(sought.cell)}."
         )
+
+    def _go(self, cell: int) -> None:
+        """Put the sheet's focus on a cell, in whatever slice it is."""
+        chosen = get_arrangement(self.workspace)
+        arrangement = chosen.shift_to(self.table.structure, cell)
+        if arrangement is not chosen:
+            self._arranging.take(arrangement)
+        if (place := find_place(self.layout, cell)) is not None:
+            self._sheet.go(*place)
 
     # ------------------------------------------------------------------ what is done
 
@@ -253,13 +264,32 @@ class TableScreen:
         return False
 
     def _edit(self, entries: tuple[Entry, ...]) -> None:
-        with notices.attempt():
+        with notices.attempt(partial(self._find_remedies, entries)):
             if not self._is_current():
                 return
             table, where = enter(self.table, self.layout, entries), self.layout
             self._change(self.case.with_table(table))
             if differing := note_wrong_sums(table, where, entries):
                 notices.tell(differing)
+
+    def _find_remedies(self, entries: tuple[Entry, ...], error: TacitaError) -> list[Remedy]:
+        """Return what helps entries that were refused: to make them possible, or the way to the cell."""
+
+        def enter_into(table: Table) -> None:
+            self.reshape(table)
+            self._edit(entries)
+
+        found = []
+        if isinstance(error, EntryError):
+            place = error.entry
+            found.append(Remedy("Go to the cell", lambda: self._sheet.go(place.row, place.column)))
+        if "counts=no" in error.options:
+            found.append(Remedy("The values are amounts", lambda: enter_into(as_counts(self.table, False))))
+        if "contributors=forget" in error.options:
+            found.append(
+                Remedy("Forget who contributed", lambda: enter_into(without_contributors(self.table)))
+            )
+        return found
 
     def _decide(self, decision: Decision | None) -> None:
         with notices.attempt():
@@ -327,8 +357,8 @@ class TableScreen:
             self._redraw()
             self._show_legend()
             self._count()
-            if judged.trouble:
-                notices.tell(judged.trouble, "error")
+            if judged.trouble is not None:
+                notices.tell_error(judged.trouble)
         await self._show_focus()
 
     def _show_focus_soon(self) -> None:

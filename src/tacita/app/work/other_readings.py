@@ -1,0 +1,42 @@
+"""Other ways to read what was refused: what an error says would help, as options of reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tacita.core.errors import SeveralValuesError, TacitaError
+from tacita.core.tables.read_options import ReadOptions
+
+READINGS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "decimal": {"Read a decimal point": {"decimal": "."}, "Read a decimal comma": {"decimal": ","}},
+    "order=input": {"Keep the order of the input": {"order": "input"}},
+    "repair": {"Compute wrong totals anew": {"repair": True}},
+    "totals=compute": {"Compute all totals": {"totals": "compute"}},
+    "undeclared_sums=ignore": {"Ignore undeclared sums": {"undeclared_sums": "ignore"}},
+}
+"""By the option that an error names: what a button says, and what is read otherwise then."""
+
+
+def list_other_readings(error: TacitaError, reading: ReadOptions) -> dict[str, ReadOptions]:
+    """Return the readings that an error proposes instead of a refused one, by words for a button."""
+    found: dict[str, ReadOptions] = {}
+    sums: list[str] = []
+    for option in error.options:
+        name, _, setting = option.partition("=")
+        for words, changed in READINGS.get(option, {}).items():
+            found[words] = replace(reading, **changed)
+        if name == "value" and setting:
+            # The other columns of numbers are left aside: integers would be taken for codes.
+            codes = error.dimensions if isinstance(error, SeveralValuesError) else ()
+            found[f"The values are in {setting}"] = replace(reading, value=setting, by=codes or reading.by)
+        elif name == "total" and setting:
+            dimension, _, code = setting.partition("=")
+            known = reading.total if isinstance(reading.total, Mapping) else {}
+            found[f"{code} is the total of {dimension}"] = replace(reading, total={**known, dimension: code})
+        elif name == "hierarchy" and setting.endswith("=found"):
+            sums.append(setting.removesuffix("=found"))
+    if sums:
+        found = {"Use the classification found": replace(reading, found=(*reading.found, *sums)), **found}
+    return {words: other for words, other in found.items() if other != reading}
