@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tacita.app.sheet import Entry
-from tacita.app.work.entries import enter, note_wrong_sums
+from tacita.app.work.entries import enter, find_wrong_sum
 from tacita.app.work.view import Arrangement
 from tacita.core.errors import InputError
 from tacita.core.tables.table import Table
@@ -55,11 +55,13 @@ def test_pasted_sums_that_differ_are_told() -> None:
     block = [Entry(0, 0, "1"), Entry(1, 0, "2"), Entry(total, 0, "11", True)]
     changed = enter(table, where, block)
     assert changed.values[changed.find("Total", "1")] == 3
-    said = note_wrong_sums(changed, where, block)
-    assert said.startswith("(region=Total, sex=1): 11 was pasted, but its parts add up to 3.")
+    said = find_wrong_sum(changed, where, block)
+    assert said is not None
+    assert str(said).startswith("(region=Total, sex=1): 11 was pasted, but its parts add up to 3.")
+    assert said.entry == block[2]
     agreeing = [*block[:2], Entry(total, 0, "3.0", True)]
-    assert note_wrong_sums(changed, where, agreeing) == ""
-    assert note_wrong_sums(changed, where, [*block[:2], Entry(total, 0, "x", True)]) == ""
+    assert find_wrong_sum(changed, where, agreeing) is None
+    assert find_wrong_sum(changed, where, [*block[:2], Entry(total, 0, "x", True)]) is None
 
 
 def test_sums_are_read_as_their_parts_are() -> None:
@@ -69,4 +71,4 @@ def test_sums_are_read_as_their_parts_are() -> None:
     block = [Entry(0, 0, "1,5"), Entry(1, 0, "2,25"), Entry(total, 0, "3,750", True)]
     changed = enter(table, where, block)
     assert changed.decimals == 2
-    assert note_wrong_sums(changed, where, block) == ""
+    assert find_wrong_sum(changed, where, block) is None

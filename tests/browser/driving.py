@@ -105,7 +105,7 @@ def type_numbers(page: Page, numbers: Sequence[Sequence[float]]) -> None:
             page.keyboard.press("Tab")
         page.keyboard.press("Home")
         page.keyboard.press("ArrowDown")
-    last = f"{numbers[-1][-1]:g}"
+    last = f"{numbers[-1][-1]:,g}"
     expect(cell(page, len(numbers) - 1, len(numbers[-1]) - 1)).to_contain_text(last)
 
 
@@ -204,9 +204,12 @@ def result(page: Page, number: int) -> None:
 
 
 def numbers_of(page: Page, sheet: str, rows: int, columns: int) -> list[list[str]]:
-    """What a sheet shows, without the signs."""
+    """What a sheet shows, without the signs and without commas between thousands."""
     expect(cell(page, rows - 1, columns - 1, sheet)).to_be_visible()
-    return [[cell(page, r, c, sheet).inner_text().strip() for c in range(columns)] for r in range(rows)]
+    return [
+        [cell(page, r, c, sheet).inner_text().strip().replace(",", "") for c in range(columns)]
+        for r in range(rows)
+    ]
 
 
 def downloaded(page: Page, button: str) -> dict[str, bytes]:

@@ -263,6 +263,12 @@ def test_a_case_that_does_not_fit_is_not_run_and_the_reason_leads_to_its_remedy(
     go(page, "protect")
     expect(page.get_by_test_id("run-question")).to_contain_text("Nothing is sensitive yet")
     expect(page.get_by_test_id("run")).to_be_enabled()
+    expect(page.get_by_test_id("run-mend").get_by_role("link", name="Table and marks")).to_be_visible()
+    go(page, "table")
+    page.get_by_test_id("mark-sensitive").click()
+    expect(page.get_by_test_id("counts")).to_contain_text("1 sensitive")
+    go(page, "protect")
+    expect(page.get_by_test_id("run-question")).to_contain_text("1 sensitive of 9 cells")
     expect(page.get_by_test_id("run-mend")).to_be_hidden()
 
 

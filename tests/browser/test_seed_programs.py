@@ -36,7 +36,7 @@ def open_nchs(page: Page) -> None:
     type_numbers(page, NCHS)
     for row, total in enumerate(SUMS):
         expect(cell(page, row, 5)).to_contain_text(str(total))
-    expect(cell(page, 10, 5)).to_contain_text("26586")
+    expect(cell(page, 10, 5)).to_contain_text("26,586")
 
 
 def expect_loss(page: Page, loss: str) -> None:

@@ -475,7 +475,7 @@ def test_the_far_corner(server: RunningServer, page: Page) -> None:
     expect(cell(page, 314, 314)).to_be_in_viewport()
     page.keyboard.type("12345")
     press(page, "Enter")
-    expect(cell(page, 314, 314)).to_have_text("12345")
+    expect(cell(page, 314, 314)).to_have_text("12,345")
     assert heard(page, "edit") == [[[[314, 314, "12345"]]]]
 
 

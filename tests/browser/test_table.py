@@ -119,7 +119,7 @@ def test_pasted_sums_that_differ_are_told(salazar: Page) -> None:
     expect(salazar.get_by_test_id("notice-note")).to_contain_text(
         "(activity=I, region=Total): 1.007,5 was pasted, but its parts add up to 1005.5."
     )
-    expect(cell(salazar, 0, 3)).to_contain_text("1005.5")
+    expect(cell(salazar, 0, 3)).to_contain_text("1,005.5")
 
 
 def test_marks_are_signs_and_can_be_taken_away(salazar: Page) -> None:

@@ -60,9 +60,9 @@ def enter(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
     return with_cells(table.with_decimals(decimals), values)
 
 
-def note_wrong_sums(table: Table, where: Layout, entries: Sequence[Entry]) -> str:
-    """Return a sentence for the page on sums pasted into the sheet that differ from the sum of their parts,
-    as entered; empty if none does.
+def find_wrong_sum(table: Table, where: Layout, entries: Sequence[Entry]) -> EntryError | None:
+    """Return what is to be said on the page of sums pasted into the sheet that differ from the sum of their
+    parts, as entered, with the first of them; None if none does.
 
     Parameters
     ----------
@@ -71,25 +71,26 @@ def note_wrong_sums(table: Table, where: Layout, entries: Sequence[Entry]) -> st
     """
     sums = [entry for entry in entries if entry.is_sum and is_number(tidy(entry.text))]
     if not sums:
-        return ""
+        return None
     parts = [entry for entry in entries if not entry.is_sum]
     try:
         units, decimals = parse_entries(table, [entry.text for entry in (*parts, *sums)])
     except InputError as error:
-        return f"pasted sums were not compared with their parts: {error}"
+        return EntryError(f"pasted sums were not compared with their parts: {error}", sums[0])
     finer = table.with_decimals(decimals)
     differing = []
     for entry, pasted in zip(sums, units[len(parts) :].tolist(), strict=True):
         key = where.codes_at(entry.row, entry.column)
         total = _find_value(finer, key)
         if pasted != total:
-            differing.append((key, entry.text, exact.to_text(total, decimals)))
+            differing.append((key, entry, exact.to_text(total, decimals)))
     if not differing:
-        return ""
-    key, text, total_text = differing[0]
-    return (
-        f"({name_cell(where, key)}): {text} was pasted, but its parts add up to {total_text}"
-        f"{and_others(len(differing), 'sum')}. Sums follow from their parts: check what was pasted."
+        return None
+    key, first, total_text = differing[0]
+    return EntryError(
+        f"({name_cell(where, key)}): {first.text} was pasted, but its parts add up to {total_text}"
+        f"{and_others(len(differing), 'sum')}. Sums follow from their parts: check what was pasted.",
+        first,
     )
 
 

@@ -95,11 +95,12 @@ def refuse_small_bases(
             why = f"the window is {wide}, its levels need {exact.to_text(width, table.decimals)}"
         else:
             why = "neither neighbour of its value leaves room for both its levels"
+        remedy, option = _find_remedy(problem, cells, readers)
         raise InfeasibleError(
             f"({table.name(cell)}) cannot be protected against {need.attacker} by rounding to "
             f"{exact.to_text(int(base[cell]), table.decimals)}: {why}",
-            remedy=_remedy(problem, cells, readers),
-            options=["base"],
+            remedy=remedy,
+            options=[option],
             cell=cell,
         )
 
@@ -146,14 +147,17 @@ def _find_largest_base(problem: Problem, least: int) -> int:
     return 2 * int(np.abs(problem.table.units).max(initial=0)) + 4 * (least + problem.table.unit)
 
 
-def _remedy(problem: Problem, cells: Mask, readers: ReaderKnowledge) -> str:
+def _find_remedy(problem: Problem, cells: Mask, readers: ReaderKnowledge) -> tuple[str, str]:
+    """Return what helps where a base is too small, in words and as an option: the smallest that can work."""
     needs, step = list(problem.requirements()), problem.table.unit
     least = _find_least_base(problem, cells, needs)
     most = min(_find_largest_base(problem, least), least + MOST_BASES * step)
     for base in range(least, most + step, step):
         if _protects_all(problem, base, cells, needs, readers):
-            return f"The smallest base that can work is {exact.to_text(base, problem.table.decimals)}."
-    return f"No base below {exact.to_text(most, problem.table.decimals)} can work; use another method for it."
+            smallest = exact.to_text(base, problem.table.decimals)
+            return f"The smallest base that can work is {smallest}.", f"base={smallest}"
+    largest = exact.to_text(most, problem.table.decimals)
+    return f"No base below {largest} can work; use another method for it.", "base"
 
 
 def _choose_round_base(problem: Problem, cells: Mask, readers: ReaderKnowledge) -> int:

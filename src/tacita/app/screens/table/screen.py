@@ -18,7 +18,7 @@ from tacita.app.screens.table.table_tools import SeekButtons, show_folding, show
 from tacita.app.sheet import Entry, Flag, Selection, Sheet
 from tacita.app.sheet.content import LOOKS
 from tacita.app.work.cell_facts import OutsiderAttack, describe_cell
-from tacita.app.work.entries import EntryError, enter, name_cell, note_wrong_sums
+from tacita.app.work.entries import EntryError, enter, find_wrong_sum, name_cell
 from tacita.app.work.inputs import RecordsAlternative
 from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case, Decision
@@ -269,8 +269,8 @@ class TableScreen:
                 return
             table, where = enter(self.table, self.layout, entries), self.layout
             self._change(self.case.with_table(table))
-            if differing := note_wrong_sums(table, where, entries):
-                notices.tell(differing)
+            if (wrong := find_wrong_sum(table, where, entries)) is not None:
+                notices.tell(str(wrong), remedies=self._find_remedies(entries, wrong))
 
     def _find_remedies(self, entries: tuple[Entry, ...], error: TacitaError) -> list[Remedy]:
         """Return what helps entries that were refused: to make them possible, or the way to the cell."""
