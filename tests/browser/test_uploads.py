@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 from playwright.sync_api import Page, expect
 
@@ -11,7 +12,9 @@ BYTES_PER_SECOND = 400_000
 
 def test_a_large_file_shows_how_far_it_is(page: Page, tmp_path: Path) -> None:
     file = tmp_path / "large.csv"
-    file.write_text("a,b,value\n" + "".join(f"x{row // 7},y{row % 7},{row}\n" for row in range(70_000)))
+    draw = Random(1).randrange
+    rows = (f"x{row // 7:09},y{row % 7:09},{draw(1000)}\n" for row in range(42_000))
+    file.write_text("a,b,value\n" + "".join(rows))
     line = page.context.new_cdp_session(page)
     line.send("Network.enable")
     slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": BYTES_PER_SECOND}
