@@ -58,7 +58,7 @@ class TacitaError(Exception):
     options
         The options that help, as ``name`` or ``name=setting``: of readers (``value``,
         ``undeclared_sums=ignore``) and of methods (``protected=no``). The command line says how they are
-        typed.
+        typed. Errors of the app also name its pages (``protect``), and what only a page can do (``reload``).
     cell
         The cell at fault, by its number in the table; None where it is none, or no single one.
     """
