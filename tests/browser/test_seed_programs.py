@@ -35,7 +35,7 @@ def open_nchs(page: Page) -> None:
     new_table(page, 10, 5, "counts")
     type_numbers(page, NCHS)
     for row, total in enumerate(SUMS):
-        expect(cell(page, row, 5)).to_contain_text(str(total))
+        expect(cell(page, row, 5)).to_contain_text(f"{total:,}")
     expect(cell(page, 10, 5)).to_contain_text("26,586")
 
 
