@@ -80,7 +80,8 @@ def find_needs(jobs: Sequence[Job]) -> dict[int, frozenset[int]]:
     writers: dict[Path, int] = {}
     above: dict[Path, set[int]] = {}
     for number, job in enumerate(jobs):
-        for place in map(Path.resolve, job.writes):
+        places = [path.resolve() for path in job.writes]
+        for place in places:
             other = next((writers[each] for each in (place, *place.parents) if each in writers), number)
             other = next(iter(above.get(place, ())), other)
             if other != number:
@@ -89,7 +90,7 @@ def find_needs(jobs: Sequence[Job]) -> dict[int, frozenset[int]]:
                     remedy="give each project a folder of its own in [output]",
                 )
             writers[place] = number
-        for place in map(Path.resolve, job.writes):
+        for place in places:
             for parent in place.parents:
                 above.setdefault(parent, set()).add(number)
     needs = {}
@@ -97,8 +98,8 @@ def find_needs(jobs: Sequence[Job]) -> dict[int, frozenset[int]]:
         found: set[int] = set()
         for path in map(Path.resolve, job.reads):
             found.update(writers[each] for each in (path, *path.parents) if each in writers)
-            if path.is_dir():
-                found.update(above.get(path, ()))
+            if path in above and path.is_dir():
+                found.update(above[path])
         needs[number] = frozenset(found - {number})
     _refuse_cycle(jobs, needs)
     return needs
