@@ -20,7 +20,7 @@ from tacita.core.tables.linked import link
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.tables.undeclared_sums import Found
-from tacita.formats.argus.apriori import Apriori, apply_apriori, parse_apriori
+from tacita.formats.argus.apriori import Apriori, apply_apriori, apply_to_linked, parse_apriori
 from tacita.formats.case_file import has_cells, read_case_file
 from tacita.formats.hierarchy import read_hierarchy
 from tacita.formats.insiders import read_insiders
@@ -74,16 +74,27 @@ def compile_case(
     ``part`` is the specification's own table, if what is ``given`` has cells of others too.
     """
     apriori = given.apriori if isinstance(given, Statement) else _read_apriori(specification)
-    found = _compile_rules(specification, given, by_hand=apriori is not None)
-    if apriori is None:
+    found = _compile_rules(specification, given, by_hand=bool(apriori))
+    if not apriori:
         return found
-    return apply_apriori(found, apriori, protection=specification.rules.protection, part=part)
+    protection = specification.rules.protection
+    if specification.table is not None or not specification.tables:
+        (only,) = apriori.values()
+        return apply_apriori(found, only, protection=protection, part=part)
+    trees = _read_hierarchies(specification)
+    parts = {name: _read_source(specification, specification.tables[name], name, trees) for name in apriori}
+    tables = {name: own.table if isinstance(own, Problem) else own for name, own in parts.items()}
+    return apply_to_linked(found, {name: (each, tables[name]) for name, each in apriori.items()}, protection)
 
 
-def _read_apriori(specification: Specification) -> Apriori | None:
-    """Return the decisions on single cells that a specification's a-priori file holds; None without one."""
-    named = [source.apriori for source in specification.sources if source.apriori is not None]
-    return parse_apriori(specification.folder / named[0]) if named else None
+def _read_apriori(specification: Specification) -> dict[str, Apriori]:
+    """Return the decisions on single cells that a-priori files of a specification hold, by table."""
+    named = zip(specification.tables or ("",), specification.sources, strict=False)
+    return {
+        name: parse_apriori(specification.folder / source.apriori)
+        for name, source in named
+        if source.apriori is not None
+    }
 
 
 def _compile_rules(

@@ -6,6 +6,7 @@ and no file is read again: see :meth:`tacita.specification.specification.Specifi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -44,7 +45,7 @@ class Statement:
     published
         Releases that readers may have.
     apriori
-        Decisions on single cells, which are applied after the rules; None if there are none.
+        Decisions on single cells, which are applied after the rules, by the name of a linked table.
     """
 
     table: Table
@@ -54,7 +55,7 @@ class Statement:
     cost: Floats | None = None
     insiders: tuple[Insider, ...] = field(default=())
     published: tuple[Release, ...] = ()
-    apriori: Apriori | None = None
+    apriori: Mapping[str, Apriori] = field(default_factory=dict)
 
     @classmethod
     def of(cls, found: Table | Problem) -> Statement:
