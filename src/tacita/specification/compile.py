@@ -125,6 +125,7 @@ def _compile_rules(
             *decided["must_publish"].cells,
         ],
         must_hide=[
+            *([] if stated is None else np.flatnonzero(stated.must_hide).tolist()),
             *find_cells(table, protect.must_hide, "[protect] must_hide"),
             *decided["must_hide"].cells,
         ],

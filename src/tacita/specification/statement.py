@@ -40,6 +40,8 @@ class Statement:
         What hiding each cell costs, NaN where that is its value; None: the value of each.
     must_publish
         Cells that must be published unless a rule makes them sensitive.
+    must_hide
+        Cells that are never published.
     insiders
         Attackers who know single cells.
     published
@@ -51,6 +53,7 @@ class Statement:
     table: Table
     levels: Levels
     must_publish: Mask
+    must_hide: Mask
     outsider: Outsider | None = None
     cost: Floats | None = None
     insiders: tuple[Insider, ...] = field(default=())
@@ -61,13 +64,15 @@ class Statement:
     def of(cls, found: Table | Problem) -> Statement:
         """Return the statement of a specification's files: a table alone, or a problem with its levels."""
         if isinstance(found, Table):
-            return cls(found, Levels.none(len(found)), np.zeros(len(found), dtype=bool))
+            none = np.zeros(len(found), dtype=bool)
+            return cls(found, Levels.none(len(found)), none, none)
         table, everyone = found.table, found.outsider_beforehand
         levels = drop_percentages(found.levels, table)
         return cls(
             table,
             replace(levels, reasons=tuple(reason for reason in levels.reasons if reason.cells.size)),
             found.must_publish,
+            found.must_hide,
             None if _is_usual(table, everyone) else everyone,
             # Costs that are the values follow them when they are changed.
             None if np.array_equal(found.cost, np.abs(table.values)) else found.cost,
@@ -136,6 +141,7 @@ class Statement:
             table=table,
             levels=levels,
             must_publish=most(self.must_publish, False),
+            must_hide=most(self.must_hide, False),
             outsider=everyone,
             cost=cost,
         )
