@@ -36,9 +36,8 @@ def build_run_page(records: Sequence[Record], title: str, together: Sequence[Rec
     parts = [
         _build_verdict(records, wrong, sum(each["verdict"] == "not safe" for each in together)),
         _build_section("To look at", ("table", "verdict", "why"), [_explain(each) for each in wrong]),
-        _build_section(
-            "Judged together", ("tables", "verdict", "why"), [_explain_together(each) for each in together]
-        ),
+        _build_section("Judged together", ("tables", "verdict"), [_name_together(e) for e in together]),
+        *(f"<p>{escape(e['error'])}.</p>" for e in together if e["verdict"] == "not safe"),
         _build_section("Tables", HEADINGS, [_describe(each) for each in records]),
         _build_section("Rules", ("table", "rule", "sensitive cells"), list(_list_rules(records))),
         _build_section(
@@ -77,11 +76,10 @@ def _explain(record: Record) -> tuple[str, ...]:
     return record["table"], record["verdict"], why
 
 
-def _explain_together(record: Record) -> tuple[str, ...]:
+def _name_together(record: Record) -> tuple[str, ...]:
     """Return the row of tables that were judged together; errors quote files, so the log has them alone."""
-    if record["verdict"] == "failed":
-        return record["table"], "not judged", "They were judged alone, not together. The log says why."
-    return record["table"], record["verdict"], record["error"] or "What they tell together is safe."
+    words = {"failed": "judged alone, not together: the log says why", "safe": "safe together"}
+    return record["table"], words.get(record["verdict"], record["verdict"])
 
 
 def _describe(record: Record) -> tuple[str, ...]:
