@@ -79,7 +79,8 @@ def _explain(record: Record) -> tuple[str, ...]:
 def _name_together(record: Record) -> tuple[str, ...]:
     """Return the row of tables that were judged together; errors quote files, so the log has them alone."""
     words = {"failed": "judged alone, not together: the log says why", "safe": "safe together"}
-    return record["table"], words.get(record["verdict"], record["verdict"])
+    verdict: str = record["verdict"]
+    return record["table"], words.get(verdict, verdict)
 
 
 def _describe(record: Record) -> tuple[str, ...]:
