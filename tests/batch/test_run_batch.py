@@ -14,6 +14,7 @@ import tacita as tc
 from tacita.batch.files import list_inputs
 from tacita.batch.results import BatchResult
 from tacita.batch.run_batch import BatchExecution, run_batch
+from tacita.batch.tables import BatchTable, pose_problem
 from tacita.core.run import Run
 from tacita.formats.argus.batch import COMMANDS, WriteTable
 from tacita.formats.argus.batch_file import read_batch
@@ -420,3 +421,24 @@ def test_a_published_file_that_is_replaced_is_kept_inside(folder: Path) -> None:
     result = carry_out(folder, text + write)
     assert "replaces a file with other content" in result.warnings[0]
     assert (folder / "internal" / "earlier-release-a.csv").read_text() == "other\n"
+
+
+def test_changes_in_a_row_read_a_table_once_and_fail_by_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    posed = []
+
+    def count(tables: tuple[BatchTable, ...]) -> Problem:
+        posed.append(tables)
+        return pose_problem(tables)
+
+    monkeypatch.setattr("tacita.batch.run_batch.pose_problem", count)
+    good = '<RECODE> 1, "Region", 1\n'
+    result = carry_out(folder, TWO + good * 20)
+    assert (result.errors, len(posed)) == ((), 3)
+    result = carry_out(folder, TWO + good + '<RECODE> 1, Size, "lost.grc"\n' + good + "<SUPPRESS> OPT(2)\n")
+    start = TWO.count("\n")
+    assert len(result.errors) == 2
+    for error, line in zip(result.errors, (start + 2, start + 3), strict=True):
+        assert f"line {line}" in error
+        assert "lost.grc" in error

@@ -130,6 +130,44 @@ def test_projects_name_metadata_and_decisions(folder: Path) -> None:
     assert (tc.load_project(kept.paths[-1]).problem().levels.lower == problem.levels.lower).all()
 
 
+def write_linked_project(folder: Path, **decisions: str) -> Path:
+    """Write a project of two linked tables, each with its own decisions on single cells."""
+    tables = {"both": '["Size", "Region"]', "regions": '["Region"]'}
+    sections = []
+    for name, by in tables.items():
+        section = f'[tables.{name}]\nmicrodata = "data.asc"\nmetadata = "data.rda"\nby = {by}\n'
+        if name in decisions:
+            (folder / f"{name}.hst").write_text(decisions[name], encoding="utf-8")
+            section += f'apriori = "{name}.hst"\n'
+        sections.append(f'{section}value = "Turnover"\n')
+    project = folder / "linked.toml"
+    project.write_text("\n".join([*sections, '[rules]\nrule = "threshold(3)"\n']))
+    return project
+
+
+def test_linked_tables_have_decisions_of_their_own(folder: Path) -> None:
+    specification = tc.load_project(write_linked_project(folder, both="5;a;U\n5;a;PL;3;4\n", regions="a;U\n"))
+    problem = specification.problem()
+    cell, margin = (problem.table.find(Size=size, Region="a") for size in ("5", "All"))
+    assert (problem.levels.lower[cell], problem.levels.upper[cell]) == (30, 40)
+    without = tc.load_project(write_linked_project(folder)).problem()
+    assert not without.levels.sensitive[margin]
+    assert problem.levels.sensitive[margin]
+    assert without.levels.sensitive[cell] + len(problem.levels) == len(without.levels) + 2
+    stated = specification.problem(specification.read())
+    assert (stated.levels.upper == problem.levels.upper).all()
+
+
+def test_linked_tables_whose_decisions_contradict_each_other_are_refused(folder: Path) -> None:
+    project = write_linked_project(folder, both="All;a;S\n", regions="a;U\n")
+    with pytest.raises(tc.FormatError, match=r"U in 'regions', S in 'both', which shows the cell too"):
+        tc.load_project(project).problem()
+    same = write_linked_project(folder, both="All;a;U\n", regions="a;U\n")
+    assert tc.load_project(same).problem().levels.sensitive.any()
+    with pytest.raises(tc.FormatError, match="2 codes"):
+        tc.load_project(write_linked_project(folder, regions="5;a;U\n")).problem()
+
+
 def test_python_takes_metadata_and_decisions(folder: Path) -> None:
     table = tc.tabulate("data.asc", ["size", "Region"], "Turnover", metadata="data.rda")
     assert table.structure.dimensions[0].total == "All"

@@ -78,7 +78,8 @@ def read_verdicts(answer: dict[str, Any]) -> dict[str, str]:
 
 
 def count_records(log: str = "run.jsonl") -> Counter[str]:
-    return Counter(Path(json.loads(line)["file"]).stem for line in Path(log).read_text().splitlines())
+    records = [json.loads(line) for line in Path(log).read_text().splitlines()]
+    return Counter(Path(record["file"]).stem for record in records if "together" not in record)
 
 
 def test_several_projects_are_protected_like_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,9 +146,8 @@ def test_a_project_comes_after_those_whose_releases_it_names(capsys: pytest.Capt
     code, answer, lines = run(capsys, "tables/*.toml")
     assert (code, answer["safe"]) == (0, 3)
     assert lines.index("] tables/c.toml") < lines.index("] tables/b.toml") < lines.index("] tables/a.toml")
-    # Nobody has judged a and c together.
-    warned = {each["table"]: "judged alone" in str(each["warnings"]) for each in answer["tables"]}
-    assert warned == {"tables/a.toml": True, "tables/b.toml": False, "tables/c.toml": True}
+    # Of a and c neither names the other.
+    assert [each["together"] for each in answer["together"]] == [[f"tables/{name}.toml" for name in "abc"]]
     # What depends on another table is done again with it, and only that.
     write_project("b", '\n[published]\nfiles = ["c/publication/release.csv"]\n# another project\n')
     run(capsys, "tables/*.toml")
@@ -160,24 +160,100 @@ def test_a_project_comes_after_those_whose_releases_it_names(capsys: pytest.Capt
     assert "tables/c.toml (failed)" in answer["tables"][1]["error"]
 
 
-def test_tables_of_the_same_data_that_are_judged_apart_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+def hide_with(row: str, column: str) -> str:
+    """Return the rest of a project that hides a cell with others in this row and column only."""
+    stay = [{"region": each, "sex": "c"} for each in VALUES if each not in ("South", row)]
+    stay += [{"region": "South", "sex": each} for each in ("a", "b", "Total") if each != column]
+    listed = ", ".join(f'{{ region = "{cell["region"]}", sex = "{cell["sex"]}" }}' for cell in stay)
+    return f"\n[protect]\nmust_publish = [{listed}]\n"
+
+
+@pytest.mark.parametrize("data", ["../cells.csv", "../copy.csv"])
+def test_releases_that_give_a_cell_away_together_are_not_safe(
+    data: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("copy.csv").write_text(CELLS)
+    write_project("a", hide_with("West", "a"))
+    write_project("b", hide_with("North", "b"))
+    Path("tables/b.toml").write_text(Path("tables/b.toml").read_text().replace("../cells.csv", data))
+    for done in (0, 2):
+        code, answer, lines = run(capsys, "tables/*.toml")
+        assert (code, answer["safe"], lines.count("done before")) == (2, 2, done)
+        (found,) = answer["together"]
+        assert (found["together"], found["verdict"]) == (["tables/a.toml", "tables/b.toml"], "not safe")
+        assert {(each["table"], each["cell"]) for each in found["unsafe"]} == {
+            (f"tables/{name}.toml", "region=South, sex=c") for name in "ab"
+        }
+        assert "together tables/a.toml, tables/b.toml: not safe: together their releases give away" in lines
+        page = Path("run.html").read_text()
+        assert "1 group not safe together" in page
+        assert "region=South, sex=c" in page
+        assert "under [published] of the other" in page
+    record = read_log(Path("run.jsonl"))[0]["tables/a.toml, tables/b.toml"]
+    assert (record["verdict"], record["unsafe"]) == ("not safe", found["unsafe"])
+    # What the remedy says helps, and so does taking one of them out of the run.
+    write_project("b", '\n[published]\nfiles = ["a/publication/release.csv"]\n')
+    code, answer, _ = run(capsys, "tables/*.toml")
+    assert (code, answer["together"]) == (0, [])
+    assert run(capsys, "tables/a.toml")[0] == 0
+
+
+RECORDS = """
+[table]
+microdata = "../records.csv"
+by = BY
+value = "turnover"
+respondent = "firm"
+
+[rules]
+rule = "p-percent(10)"
+
+[output]
+folder = "NAME"
+"""
+
+
+def write_record_projects(**by: str) -> None:
+    """Write records of two firms for each cell, one of either year, and projects on tables of them."""
+    rows = [
+        f"{region},{sex},{region}{sex}{year},{year},{value // 3 * (year - 2022)}"
+        for region, row in VALUES.items()
+        for sex, value in zip("abc", row[:3], strict=True)
+        for year in (2023, 2024)
+        if region != "Total"
+    ]
+    Path("records.csv").write_text("\n".join(["region,sex,firm,year,turnover", *rows]) + "\n")
+    for name, text in by.items():
+        Path(f"tables/{name}.toml").write_text(RECORDS.replace("NAME", name).replace("BY", text))
+
+
+def test_tables_with_other_dimensions_of_the_same_records_are_judged_together(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write_record_projects(a='["region", "sex"]', b='["sex"]')
+    code, answer, _ = run(capsys, "tables/*.toml")
+    assert (code, [each["verdict"] for each in answer["together"]]) == (0, ["safe"])
+
+
+def test_tables_that_are_no_parts_of_one_are_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
+    write_record_projects(a='["region", "sex"]', b='["sex"]\nwhere = "year = 2023"')
+    code, answer, shown = run(capsys, "tables/*.toml")
+    assert (code, [each["verdict"] for each in answer["together"]]) == (0, ["failed"])
+    assert "warning: tables/a.toml, tables/b.toml: each was judged alone" in shown
+    assert "judged alone, not together: the log says why" in Path("run.html").read_text()
+
+
+def test_safe_releases_of_the_same_data_are_judged_together_once(capsys: pytest.CaptureFixture[str]) -> None:
     write_project("a")
     write_project("b")
-    write_project("c", '\n[published]\nfiles = ["a/publication/release.csv", "b/publication/release.csv"]\n')
-    Path("other.csv").write_text(CELLS)
+    Path("other.csv").write_text(CELLS.replace("190", "190.0"))
     Path("tables/d.toml").write_text(PROJECT.replace("NAME", "d").replace("../cells.csv", "../other.csv"))
-    for done in (0, 4):
+    for done in (0, 3):
         code, answer, lines = run(capsys, "tables/*.toml")
         assert (code, lines.count("done before")) == (0, done)
-        warned = [each["table"] for each in answer["tables"] if "judged alone" in str(each.get("warnings"))]
-        assert warned == ["tables/a.toml", "tables/b.toml"]
-        assert (
-            lines.count("warning: tables/a.toml: it may show cells of tables/b.toml, of the same data") == 1
-        )
-        page = Path("run.html").read_text()
-        assert page.count("judged alone, and not what they tell together") == 2
-    record = read_log(Path("run.jsonl"))[0]["tables/b.toml"]
-    assert any("it may show cells of tables/a.toml" in text for text in record["warnings"])
+        assert [each["together"] for each in answer["together"]] == [["tables/a.toml", "tables/b.toml"]]
+        assert lines.count("together tables/a.toml, tables/b.toml: safe") == 1
+        assert "safe together" in Path("run.html").read_text()
 
 
 def test_tables_of_other_rows_or_variables_are_not_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -191,7 +267,7 @@ def test_tables_of_other_rows_or_variables_are_not_named(capsys: pytest.CaptureF
         text = PROJECT.replace("NAME", name).replace('"../cells.csv"', f'"../cells.csv"\n{more}')
         Path(f"tables/{name}.toml").write_text(text)
     _, answer, _ = run(capsys, "tables/*.toml")
-    assert not any("judged alone" in str(each.get("warnings")) for each in answer["tables"])
+    assert answer["together"] == []
 
 
 def test_a_missing_file_is_called_missing_on_the_page(capsys: pytest.CaptureFixture[str]) -> None:
@@ -294,7 +370,8 @@ def test_killed_in_the_middle_only_what_is_missing_is_done(capsys: pytest.Captur
     written = {name: find_release(name).stat().st_mtime_ns for name in done}
     code, answer, _ = run(capsys, "tables/*.toml")
     assert (code, answer["safe"]) == (0, len(names))
-    assert read_log(log)[0].keys() == {f"tables/{name}.toml" for name in names}
+    logged = [name for name, record in read_log(log)[0].items() if "together" not in record]
+    assert sorted(logged) == [f"tables/{name}.toml" for name in names]
     assert {name: find_release(name).stat().st_mtime_ns for name in done} == written
 
 
@@ -305,6 +382,7 @@ class Odd:
     path: Path
     options: JobOptions
     reads = writes = subjects = takes_account_of = ()
+    specification = None
     reads_only_files = True
 
     def carry_out(self, run: Run) -> JobResult:

@@ -14,8 +14,10 @@ from tacita.core.exact import UNBOUNDED
 from tacita.core.levels import Levels
 from tacita.core.tables.table import Table
 from tacita.formats.jj import read_jj, write_jj
+from tacita.methods import make_method
 from tacita.problem.problem import Problem
 from tacita.specification.read_case import read_case
+from tacita.specification.specification import Specification
 
 GOOD = """0
 4
@@ -51,6 +53,21 @@ def test_every_field_is_read(path: Path) -> None:
     assert problem.table.name(1) == "cell 1"
     cells, coefficients, rhs = problem.table.equations.row(0)
     assert (cells.tolist(), coefficients.tolist(), rhs) == ([0, 1, 2, 3], [-1, 1, 1, 1], 0)
+
+
+def test_cells_of_status_w_are_never_published(path: Path, tmp_path: Path) -> None:
+    problem = read(path, GOOD.replace("2 7 7 s", "2 7 7 w"))
+    assert (np.flatnonzero(problem.must_hide).tolist(), problem.sensitive.tolist()) == ([2], [1])
+    csv = tmp_path / "cells.csv"
+    csv.write_text("region,value,count,status\nTotal,30,9,s\na,5,2,u\nb,7,3,w\nc,8,2,\nd,10,2,\n")
+    (tmp_path / "project.toml").write_text('[table]\nfile = "cells.csv"\n[rules]\nrule = "threshold(1)"\n')
+    specification = Specification.load(tmp_path / "project.toml")
+    for given in (None, specification.read()):
+        stated = specification.problem(given)
+        assert np.flatnonzero(stated.must_hide).tolist() == [stated.table.find("b")]
+    alone = read_case(csv)
+    assert isinstance(alone, Problem)
+    assert make_method("suppression", {}).protect(alone).hidden[alone.table.find("b")]
 
 
 def test_line_breaks_fall_where_they_like(path: Path) -> None:
@@ -141,6 +158,7 @@ def test_huge_bounds_are_no_bounds_and_marks_of_earlier_runs_are_noted(path: Pat
         ("\n1\n0 4", "\n2\n0 4", 8, "the file ends"),
         (" 3 (1)", " 9 (1)", 8, "cell 9 is in an equation"),
         (" 3 (1)", " 3 (0.5)", 8, "coefficient of cell 3"),
+        (" 3 (1)", " 3 (1e300)", 8, "coefficient of cell 3 is 1e300: .* at most 15 digits"),
         (" : ", " ", 8, "':' should follow"),
     ],
 )

@@ -11,6 +11,7 @@ import os
 import platform
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,8 @@ class BatchExecution:
         self.specified: SpecifyTable | None = None
         self.tables: list[BatchTable] = []
         self.unread = 0
+        self.following: Command | None = None
+        self.changes: list[tuple[Recode | Apriori, BatchTable]] = []
         self.problems: dict[tuple[BatchTable, ...], Problem] = {}
         self.protected: dict[int, ProtectedTables] = {}
         self.releases: dict[tuple[tuple[BatchTable, ...], Protector], ProtectedTables] = {}
@@ -97,7 +100,8 @@ class BatchExecution:
 
     def carry_out(self) -> BatchResult:
         """Carry out all commands of the batch; return what was written and what is to be said."""
-        for command in self.batch.commands:
+        for command, following in zip_longest(self.batch.commands, self.batch.commands[1:]):
+            self.following = following
             try:
                 self._carry_out(command)
             except TacitaError as error:
@@ -179,7 +183,9 @@ class BatchExecution:
         self.unread = len(self.tables)
 
     def _change_table(self, command: Recode | Apriori) -> None:
-        """Add a recoding or decisions on cells to a table of the batch, and read it anew."""
+        """Add a recoding or decisions on cells to a table of the batch, and read it anew after the last of
+        several in a row.
+        """
         number = command.table
         table = self.tables[number - 1]
         changed = (
@@ -191,7 +197,23 @@ class BatchExecution:
         self.tables[number - 1] = changed
         if self.protected.pop(number, None) is not None:
             self._remark(command, f"table {number} was protected before this: protect it again")
-        self._pose((number,))
+        if isinstance(self.following, Recode | Apriori) and self.following.table == number:
+            self.changes.append((command, changed))
+            return
+        changes, self.changes = self.changes, []
+        try:
+            self._pose((number,))
+        except TacitaError:
+            self._name_faults(changes)
+            raise
+
+    def _name_faults(self, changes: Iterable[tuple[Recode | Apriori, BatchTable]]) -> None:
+        """Report those of several changes in a row after which a table cannot be read."""
+        for command, table in changes:
+            try:
+                pose_problem((table,))
+            except TacitaError as error:
+                self._fail(command, error)
 
     def _pose(self, numbers: tuple[int, ...]) -> Problem:
         """Return the problem of tables by number; posed once for the same commands."""

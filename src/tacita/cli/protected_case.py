@@ -194,10 +194,10 @@ def find_input_sheet(specification: Specification, place: Destination) -> InputS
 
 def _refuse_inputs(place: Destination, formats: Sequence[str], read: Sequence[Path]) -> None:
     """Refuse an ``--out`` at which results would take the place of a file that the command reads."""
-    listed = place.list_results(formats)
-    folders = {folder: folder.resolve() for folder in {path.parent for path in listed}}
-    results = {folders[path.parent] / path.name for path in listed}
-    if mixed := next((path for path in read if path.resolve() in results), None):
+    named = place.name_results(formats).items()
+    results = {(at, name) for folder, names in named for at in [folder.resolve()] for name in names}
+    inputs = {path: path.resolve() for path in read}
+    if mixed := next((path for path, at in inputs.items() if (at.parent, at.name) in results), None):
         where = place.home if place.file is None else place.home / place.file
         raise InputError(
             f"it is called like a result of {where}, which would take its place",

@@ -12,6 +12,7 @@ from tacita.cli.console import make_console, print_json, print_written
 from tacita.cli.effort import run_in_thread, stop_on_signals
 from tacita.cli.jobs.display import Display
 from tacita.cli.jobs.job import JobOptions, JobResult, Verdict
+from tacita.cli.jobs.joint_audit import judge_together
 from tacita.cli.jobs.log import open_log
 from tacita.cli.jobs.perform import INTERNAL_NOTE
 from tacita.cli.jobs.plan import Plan, make_plan
@@ -82,7 +83,7 @@ def run_run_command(
     run = Run()
     with open_log(log) as kept, Display(len(plan.jobs) + len(plan.broken)) as display:
         for path, result in plan.broken.items():
-            kept.append(path, complete_record(path, result))
+            kept.append(complete_record(path, result), path)
             display.show(str(path), result)
         schedule = Schedule(plan, kept, display, run, again=again)
         with (
@@ -90,11 +91,16 @@ def run_run_command(
             stop_on_signals(run, lambda: "with the best so far of each"),
         ):
             done = run_in_thread(lambda _: schedule.carry_out(hired), run)
+            together = run_in_thread(lambda _: judge_together(plan, done, run), run)
+        for verdict in together:
+            kept.append(verdict.record, *verdict.paths)
+            display.show_together(verdict)
         records = [*_list_records(plan, done)]
-        write_text(page, build_run_page(records, f"Tables of {log.stem}"))
+        joint = [verdict.record for verdict in together]
+        write_text(page, build_run_page(records, f"Tables of {log.stem}", joint))
     print_written(log, INTERNAL_NOTE)
     print_written(page, "it names rules and reasons")
-    return _print_results(records, output)
+    return _print_results(records, joint, output)
 
 
 def _list_records(plan: Plan, done: Mapping[int, JobResult]) -> Iterator[dict[str, Any]]:
@@ -104,12 +110,12 @@ def _list_records(plan: Plan, done: Mapping[int, JobResult]) -> Iterator[dict[st
         yield complete_record(job.path, done.get(number, STOPPED))
 
 
-def _print_results(records: list[dict[str, Any]], output: Output) -> int:
+def _print_results(records: list[dict[str, Any]], joint: list[dict[str, Any]], output: Output) -> int:
     counts = {word.value: sum(each["verdict"] == word for each in records) for word in Verdict}
     if output.json:
-        print_json({**counts, "tables": records})
+        print_json({**counts, "tables": records, "together": joint})
     else:
         make_console().print(", ".join(f"{number:,} {word}" for word, number in counts.items() if number))
-    if counts[Verdict.UNSAFE]:
+    if counts[Verdict.UNSAFE] or any(each["verdict"] == Verdict.UNSAFE for each in joint):
         return UNSAFE
     return ERROR if counts[Verdict.FAILED] or counts[Verdict.SKIPPED] else DONE

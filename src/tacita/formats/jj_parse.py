@@ -20,6 +20,7 @@ from tacita.core.words import pluralize
 from tacita.formats.textfile import read_text
 
 BLOCK = 10_000
+LARGEST_COEFFICIENT = 10**15 - 1
 FIELDS = ("index", "value", "cost", "status", "lb", "ub", "LPL", "UPL", "SPL")
 _RECORD = np.dtype([(name, "U8" if name == "status" else "f8") for name in FIELDS])
 _STATUS = frozenset("suzpmxw")
@@ -129,6 +130,7 @@ def _are_plausible(records: NDArray[np.void], rows: Rows) -> bool:
         and _are_integers(index)
         and _are_integers(coefficients)
         and (coefficients != 0).all()
+        and (np.abs(coefficients) <= LARGEST_COEFFICIENT).all()
         and np.isin(listed, distinct).all()
         and np.isfinite(rhs).all()
         and all(np.isfinite(records[name]).all() for name in ("value", "cost", "LPL", "UPL", "SPL"))
@@ -239,9 +241,10 @@ class _Walker:
             if index not in self.line_of:
                 self.fail(f"cell {index:g} is in an equation but not in the list of cells")
             factor = self.parse(coefficient, "a coefficient")
-            if factor == 0 or factor != int(factor):
+            if factor == 0 or factor != int(factor) or abs(factor) > LARGEST_COEFFICIENT:
                 self.fail(
-                    f"the coefficient of cell {index:g} is {coefficient}: it should be an integer, not 0"
+                    f"the coefficient of cell {index:g} is {coefficient}: it should be an integer, not 0, of "
+                    "at most 15 digits"
                 )
             cells.append(index)
             coefficients.append(factor)

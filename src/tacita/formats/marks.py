@@ -1,7 +1,8 @@
 """Build a :class:`Problem` from what a file states of each cell: status, levels, bounds, cost.
 
 Status letters, in any case: ``u`` sensitive, ``s`` (or empty) free, ``z`` and ``p`` to be published as it
-is, ``m`` and ``x`` hidden by an earlier run, ``e`` empty, ``w`` without weight (treated as free).
+is, ``m`` and ``x`` hidden by an earlier run, ``e`` empty, ``w`` never published, and
+in need of no protection.
 """
 
 from __future__ import annotations
@@ -104,6 +105,7 @@ def build_problem(
         attackers=outsider,
         cost=build_costs(table, marks),
         must_publish=np.flatnonzero(np.isin(status, ("z", "p"))).tolist(),
+        must_hide=np.flatnonzero(status == "w").tolist(),
     )
 
 
@@ -122,7 +124,8 @@ def _refuse_unknown(table: Table, status: NDArray[np.str_]) -> None:
         cell = int(np.flatnonzero(status == strange[0])[0])
         raise FormatError(
             f"({table.name(cell)}): status '{strange[0]}' is unknown",
-            remedy="use s (free), u (sensitive), z or p (published as it is), m (hidden before)",
+            remedy="use s (free), u (sensitive), z or p (published as it is), w (never published), "
+            "m (hidden before)",
         )
 
 

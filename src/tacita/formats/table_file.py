@@ -183,20 +183,24 @@ def build_table_problem(
             attackers=problem.outsider if attackers is None else attackers,
             cost=problem.cost if cost is None else cost,
             must_publish=np.flatnonzero(problem.must_publish).tolist(),
+            must_hide=np.flatnonzero(problem.must_hide).tolist(),
         )
     wanted = parse_rule(rule) if isinstance(rule, str) else rule
     must_publish: list[int] = []
+    must_hide: list[int] = []
     if status is not None:
         # What the file marks stays sensitive; a rule can only add to it.
         marked = build_problem(table, marks, protection, lower=lower, upper=upper)
         table, wanted = marked.table, wanted | Given(marked.levels)
         must_publish = np.flatnonzero(marked.must_publish & ~wanted.levels(table).sensitive).tolist()
+        must_hide = np.flatnonzero(marked.must_hide).tolist()
     return Problem(
         table,
         wanted,
         attackers=build_outsider(table, marks, lower, upper) if attackers is None else attackers,
         cost=build_costs(table, marks) if cost is None else cost,
         must_publish=must_publish,
+        must_hide=must_hide,
     )
 
 

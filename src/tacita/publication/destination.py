@@ -98,8 +98,9 @@ class Destination:
             own = next((each for each in formats if each in OTHER_CSV), own)
         return {each: self.file if each == own else f"{self.stem}{ENDINGS[each]}" for each in (own, *formats)}
 
-    def list_results(self, formats: Sequence[str] = ()) -> list[Path]:
-        """Return the paths that results of a run may have, internal ones first, the certificate before all.
+    def name_results(self, formats: Sequence[str] = ()) -> dict[Path, list[str]]:
+        """Return the names that results of a run may have by folder: internal ones first, the certificate
+        before all.
 
         Published ones beside a named file are those of these formats, and those that the run before has
         noted.
@@ -110,8 +111,18 @@ class Destination:
         else:
             internal += [RECORD, PUBLISHED_FILES]
             names = list(dict.fromkeys([*self.plan(formats).values(), *self._list_noted()]))
-        inside, outside = self.home / self.internal, self.home / self.public
-        return [*(inside / name for name in internal), *(outside / name for name in names)]
+        return {self.home / self.internal: internal, self.home / self.public: names}
+
+    def find_results(self, formats: Sequence[str] = ()) -> list[Path]:
+        """Return the paths of results that are taken, by files or folders, in the order of their names."""
+        named = self.name_results(formats).items()
+        return [
+            path
+            for folder, names in named
+            if folder.exists()
+            for name in names
+            if (path := folder / name).exists()
+        ]
 
     def find_earlier(self) -> list[Path]:
         """Return the paths of an earlier release's files at this destination.
@@ -122,7 +133,7 @@ class Destination:
         own = self.home / self.public
         return [
             path
-            for path in self.list_results()
+            for path in self.find_results()
             if path.is_file() and (noted is None or path.parent != own or path in noted)
         ]
 

@@ -135,7 +135,8 @@ def refuse_mixed(place: Path | Destination) -> None:
         _refuse_blocked(folder)
     if place.file is not None:
         return
-    if public.resolve() in (internal.resolve(), *internal.resolve().parents):
+    kept = internal.resolve()
+    if public.resolve() in (kept, *kept.parents):
         raise InputError(f"{internal} leads into {public}: what is internal would be published")
     for below, folders, _ in os.walk(public):
         if inside := next((name for name in folders if name.lower() == INTERNAL), None):
@@ -148,7 +149,9 @@ def refuse_mixed(place: Path | Destination) -> None:
 
 def _refuse_blocked(place: Path) -> None:
     """Refuse a folder for published results that is a file, lies below one, or may not be written to."""
-    there = next(path for path in (place, *place.absolute().parents) if os.path.lexists(path))
+    there = place if os.path.lexists(place) else place.absolute()
+    while not os.path.lexists(there):
+        there = there.parent
     if not there.is_dir():
         raise InputError(
             "this is no folder, and results need one",

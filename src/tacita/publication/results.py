@@ -220,7 +220,7 @@ def refuse_blocked(place: Path | Destination, formats: Sequence[str] = ()) -> No
     """
     place = find_destination(place)
     refuse_mixed(place)
-    if blocked := next((path for path in place.list_results(formats) if path.is_dir()), None):
+    if blocked := next((path for path in place.find_results(formats) if path.is_dir()), None):
         raise InputError(
             "this is a folder, where a result is to be", place=blocked, remedy="move it, or choose another"
         )

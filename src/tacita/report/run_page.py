@@ -27,12 +27,17 @@ HEADINGS = (
 )
 
 
-def build_run_page(records: Sequence[Record], title: str) -> str:
-    """Return the HTML page on a run by the records of its log: verdicts first, then every table."""
+def build_run_page(records: Sequence[Record], title: str, together: Sequence[Record] = ()) -> str:
+    """Return the HTML page on a run by the records of its log: verdicts first, then every table.
+
+    ``together`` are the records of tables that were judged together.
+    """
     wrong = [record for record in records if record["verdict"] != "safe"]
     parts = [
-        _build_verdict(records, wrong),
+        _build_verdict(records, wrong, sum(each["verdict"] == "not safe" for each in together)),
         _build_section("To look at", ("table", "verdict", "why"), [_explain(each) for each in wrong]),
+        _build_section("Judged together", ("tables", "verdict"), [_name_together(e) for e in together]),
+        *(f"<p>{escape(e['error'])}.</p>" for e in together if e["verdict"] == "not safe"),
         _build_section("Tables", HEADINGS, [_describe(each) for each in records]),
         _build_section("Rules", ("table", "rule", "sensitive cells"), list(_list_rules(records))),
         _build_section(
@@ -49,10 +54,11 @@ def build_run_page(records: Sequence[Record], title: str) -> str:
     return build_page(title, parts)
 
 
-def _build_verdict(records: Sequence[Record], wrong: Sequence[Record]) -> str:
+def _build_verdict(records: Sequence[Record], wrong: Sequence[Record], together: int) -> str:
     kinds = list(dict.fromkeys(record["verdict"] for record in records))
     counts = ", ".join(f"{sum(r['verdict'] == kind for r in records):,} {kind}" for kind in kinds)
-    tone, sign = ("unsafe", "✗") if wrong else ("safe", "✓")
+    counts += f"; {pluralize(together, 'group')} not safe together" if together else ""
+    tone, sign = ("unsafe", "✗") if wrong or together else ("safe", "✓")
     return f'<p class="verdict"><span class="{tone}">{sign} {escape(counts)}.</span></p>'
 
 
@@ -68,6 +74,13 @@ def _explain(record: Record) -> tuple[str, ...]:
     else:
         why = f"{record.get('fault') or 'It was not begun.'} The log says more."
     return record["table"], record["verdict"], why
+
+
+def _name_together(record: Record) -> tuple[str, ...]:
+    """Return the row of tables that were judged together; errors quote files, so the log has them alone."""
+    words = {"failed": "judged alone, not together: the log says why", "safe": "safe together"}
+    verdict: str = record["verdict"]
+    return record["table"], words.get(verdict, verdict)
 
 
 def _describe(record: Record) -> tuple[str, ...]:

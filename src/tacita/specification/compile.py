@@ -20,7 +20,7 @@ from tacita.core.tables.linked import link
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.tables.undeclared_sums import Found
-from tacita.formats.argus.apriori import Apriori, apply_apriori, parse_apriori
+from tacita.formats.argus.apriori import Apriori, apply_apriori, apply_to_linked, parse_apriori
 from tacita.formats.case_file import has_cells, read_case_file
 from tacita.formats.hierarchy import read_hierarchy
 from tacita.formats.insiders import read_insiders
@@ -65,20 +65,36 @@ def compile_problem(
 
 
 def compile_case(
-    specification: Specification, given: Table | Problem | Statement | None = None
+    specification: Specification,
+    given: Table | Problem | Statement | None = None,
+    part: Table | None = None,
 ) -> Problem | Table:
-    """Return the problem of a specification, or its table where nothing says what is sensitive."""
+    """Return the problem of a specification, or its table where nothing says what is sensitive.
+
+    ``part`` is the specification's own table, if what is ``given`` has cells of others too.
+    """
     apriori = given.apriori if isinstance(given, Statement) else _read_apriori(specification)
-    found = _compile_rules(specification, given, by_hand=apriori is not None)
-    if apriori is None:
+    found = _compile_rules(specification, given, by_hand=bool(apriori))
+    if not apriori:
         return found
-    return apply_apriori(found, apriori, protection=specification.rules.protection)
+    protection = specification.rules.protection
+    if specification.table is not None or not specification.tables:
+        (only,) = apriori.values()
+        return apply_apriori(found, only, protection=protection, part=part)
+    trees = _read_hierarchies(specification)
+    parts = {name: _read_source(specification, specification.tables[name], name, trees) for name in apriori}
+    tables = {name: own.table if isinstance(own, Problem) else own for name, own in parts.items()}
+    return apply_to_linked(found, {name: (each, tables[name]) for name, each in apriori.items()}, protection)
 
 
-def _read_apriori(specification: Specification) -> Apriori | None:
-    """Return the decisions on single cells that a specification's a-priori file holds; None without one."""
-    named = [source.apriori for source in specification.sources if source.apriori is not None]
-    return parse_apriori(specification.folder / named[0]) if named else None
+def _read_apriori(specification: Specification) -> dict[str, Apriori]:
+    """Return the decisions on single cells that a-priori files of a specification hold, by table."""
+    named = zip(specification.tables or ("",), specification.sources, strict=False)
+    return {
+        name: parse_apriori(specification.folder / source.apriori)
+        for name, source in named
+        if source.apriori is not None
+    }
 
 
 def _compile_rules(
@@ -88,7 +104,7 @@ def _compile_rules(
 
     With such decisions ``by_hand`` it is a problem in any case.
     """
-    read = _read_all(specification) if given is None else given
+    read = read_all(specification) if given is None else given
     table, stated = (read, None) if isinstance(read, Table) else (read.table, read)
     rule = compile_rule(specification, read, linked=given is None and bool(specification.tables))
     if rule is None and not by_hand:
@@ -109,11 +125,12 @@ def _compile_rules(
             *decided["must_publish"].cells,
         ],
         must_hide=[
+            *([] if stated is None else np.flatnonzero(stated.must_hide).tolist()),
             *find_cells(table, protect.must_hide, "[protect] must_hide"),
             *decided["must_hide"].cells,
         ],
         already_published=(
-            stated.published if isinstance(stated, Statement) else _read_published(specification, table)
+            stated.published if isinstance(stated, Statement) else read_published(specification, table)
         ),
     )
     return problem.with_warnings(warning for each in decided.values() for warning in each.warnings)
@@ -122,12 +139,12 @@ def _compile_rules(
 def read_statement(specification: Specification) -> Statement:
     """Return everything that the files of a specification state; see :meth:`Specification.read`."""
     # Costs of the file are kept even where others are specified.
-    found = Statement.of(_read_all(replace(specification, cost=Cost()), stating=True))
+    found = Statement.of(read_all(replace(specification, cost=Cost()), stating=True))
     return replace(
         found,
         insiders=tuple(_read_insiders(specification, found.table)),
         apriori=_read_apriori(specification),
-        published=tuple(_read_published(specification, found.table)),
+        published=tuple(read_published(specification, found.table)),
     )
 
 
@@ -136,7 +153,8 @@ def _read_insiders(specification: Specification, table: Table) -> list[Insider]:
     return [] if file is None else list(read_insiders(specification.folder / file, table))
 
 
-def _read_published(specification: Specification, table: Table) -> list[Release]:
+def read_published(specification: Specification, table: Table) -> list[Release]:
+    """Return the releases of a specification's table, or of what shares cells with it, that readers have."""
     return [
         read_earlier(
             specification.folder / old.file,
@@ -160,7 +178,7 @@ def read_data(specification: Specification) -> Table:
     return link({name: t.table if isinstance(t, Problem) else t for name, t in named.items()})
 
 
-def _read_all(specification: Specification, *, stating: bool = False) -> Problem | Table:
+def read_all(specification: Specification, *, stating: bool = False) -> Problem | Table:
     """Return a specification's table, or all linked ones as one, with what their files state of cells.
 
     Microdata state nothing; of a single table it is read only with a rule, a status, or ``stating``.

@@ -6,6 +6,7 @@ and no file is read again: see :meth:`tacita.specification.specification.Specifi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,34 +40,39 @@ class Statement:
         What hiding each cell costs, NaN where that is its value; None: the value of each.
     must_publish
         Cells that must be published unless a rule makes them sensitive.
+    must_hide
+        Cells that are never published.
     insiders
         Attackers who know single cells.
     published
         Releases that readers may have.
     apriori
-        Decisions on single cells, which are applied after the rules; None if there are none.
+        Decisions on single cells, which are applied after the rules, by the name of a linked table.
     """
 
     table: Table
     levels: Levels
     must_publish: Mask
+    must_hide: Mask
     outsider: Outsider | None = None
     cost: Floats | None = None
     insiders: tuple[Insider, ...] = field(default=())
     published: tuple[Release, ...] = ()
-    apriori: Apriori | None = None
+    apriori: Mapping[str, Apriori] = field(default_factory=dict)
 
     @classmethod
     def of(cls, found: Table | Problem) -> Statement:
         """Return the statement of a specification's files: a table alone, or a problem with its levels."""
         if isinstance(found, Table):
-            return cls(found, Levels.none(len(found)), np.zeros(len(found), dtype=bool))
+            none = np.zeros(len(found), dtype=bool)
+            return cls(found, Levels.none(len(found)), none, none)
         table, everyone = found.table, found.outsider_beforehand
         levels = drop_percentages(found.levels, table)
         return cls(
             table,
             replace(levels, reasons=tuple(reason for reason in levels.reasons if reason.cells.size)),
             found.must_publish,
+            found.must_hide,
             None if _is_usual(table, everyone) else everyone,
             # Costs that are the values follow them when they are changed.
             None if np.array_equal(found.cost, np.abs(table.values)) else found.cost,
@@ -135,6 +141,7 @@ class Statement:
             table=table,
             levels=levels,
             must_publish=most(self.must_publish, False),
+            must_hide=most(self.must_hide, False),
             outsider=everyone,
             cost=cost,
         )

@@ -57,6 +57,10 @@ class BatchJob:
         )
 
     @property
+    def specification(self) -> None:
+        return None
+
+    @property
     def takes_account_of(self) -> tuple[Path, ...]:
         return ()
 

@@ -17,6 +17,8 @@ from tacita.report.measures import describe_progress
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
+    from tacita.cli.jobs.joint_audit import JointVerdict
+
 STYLES = {
     Verdict.SAFE: "green",
     Verdict.UNSAFE: "bold red",
@@ -78,6 +80,16 @@ class Display:
                 self._print((f"{NOTE} ", "yellow"), remark)
             for warning in result.warnings:
                 self._print((f"{WARNING} ", "bold yellow"), f"{name}: {warning}")
+
+    def show_together(self, found: JointVerdict) -> None:
+        """Print what several tables tell together, unless they could not be judged: then a warning."""
+        names = ", ".join(map(str, found.paths))
+        if found.verdict is Verdict.FAILED:
+            self._print((f"{WARNING} ", "bold yellow"), f"{names}: {found.text}")
+        else:
+            self._print(
+                f"together {names}: ", (found.verdict.value, STYLES[found.verdict]), f": {found.text}"
+            )
 
     def _print(self, *parts: str | tuple[str, str]) -> None:
         """Print a line above the bars, which another console would write over."""

@@ -18,6 +18,7 @@ from tacita.core.errors import InputError, TacitaError
 
 if TYPE_CHECKING:
     from tacita.core.run import Run
+    from tacita.specification.specification import Specification
 
 KINDS = {".toml": "tacita.cli.jobs.project_job", ".arb": "tacita.cli.jobs.batch_job"}
 """Where the kinds of jobs are, by the ending of the file that the user names."""
@@ -99,6 +100,10 @@ class Job(Protocol):
     @property
     def subjects(self) -> tuple[Subject, ...]:
         """What its tables are about: those of other jobs about the same may share cells with them."""
+
+    @property
+    def specification(self) -> Specification | None:
+        """The project that it carries out, which can be judged together with others; None of batches."""
 
     @property
     def takes_account_of(self) -> tuple[Path, ...]:

@@ -33,11 +33,12 @@ class RunLog:
     earlier: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     _turn: Lock = field(default_factory=Lock)
 
-    def append(self, job: Path, record: Mapping[str, Any]) -> None:
-        """Append the record of a job: complete, or not at all but for a part of a line that readers skip."""
-        line = json.dumps(
-            to_json_values({**record, "file": name_from(self.path, job)}), allow_nan=False, ensure_ascii=False
-        )
+    def append(self, record: Mapping[str, Any], *jobs: Path) -> None:
+        """Append the record of a job, or of several together: complete, or not at all but for a part of a
+        line that readers skip.
+        """
+        file = ", ".join(name_from(self.path, job) for job in jobs)
+        line = json.dumps(to_json_values({**record, "file": file}), allow_nan=False, ensure_ascii=False)
         with self._turn:
             try:
                 self.file.write(line.encode() + b"\n")

@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from tacita.cli.jobs.job import Job, JobOptions, JobResult, Verdict, name_fault, read_jobs
-from tacita.cli.jobs.shared_cells import find_shared_cells
+from tacita.cli.jobs.shared_cells import Pair, find_pairs, find_warnings
 from tacita.cli.verb import describe_error
 from tacita.core.errors import InputError, TacitaError
 
@@ -18,12 +18,13 @@ from tacita.core.errors import InputError, TacitaError
 class Plan:
     """The jobs of a run, for each those that it needs, and the files that state no job, with their fault.
 
-    ``warnings`` are those of jobs that may share cells with others and are not judged with them.
+    ``shared`` are the jobs that may share cells, ``warnings`` those of jobs that cannot be judged together.
     """
 
     jobs: tuple[Job, ...]
     needs: Mapping[int, frozenset[int]]
     broken: Mapping[Path, JobResult]
+    shared: tuple[Pair, ...] = ()
     warnings: Mapping[int, str] = field(default_factory=dict)
 
 
@@ -44,7 +45,8 @@ def make_plan(given: Iterable[str], options: JobOptions) -> Plan:
             broken[path] = JobResult(
                 Verdict.FAILED, {"fault": name_fault(error)}, error=describe_error(error)
             )
-    return Plan(tuple(jobs), find_needs(jobs), broken, find_shared_cells(jobs))
+    shared = tuple(find_pairs(jobs))
+    return Plan(tuple(jobs), find_needs(jobs), broken, shared, find_warnings(jobs, shared))
 
 
 def expand_patterns(given: Iterable[str]) -> list[Path]:
@@ -80,7 +82,8 @@ def find_needs(jobs: Sequence[Job]) -> dict[int, frozenset[int]]:
     writers: dict[Path, int] = {}
     above: dict[Path, set[int]] = {}
     for number, job in enumerate(jobs):
-        for place in map(Path.resolve, job.writes):
+        places = [path.resolve() for path in job.writes]
+        for place in places:
             other = next((writers[each] for each in (place, *place.parents) if each in writers), number)
             other = next(iter(above.get(place, ())), other)
             if other != number:
@@ -89,7 +92,7 @@ def find_needs(jobs: Sequence[Job]) -> dict[int, frozenset[int]]:
                     remedy="give each project a folder of its own in [output]",
                 )
             writers[place] = number
-        for place in map(Path.resolve, job.writes):
+        for place in places:
             for parent in place.parents:
                 above.setdefault(parent, set()).add(number)
     needs = {}
@@ -97,8 +100,8 @@ def find_needs(jobs: Sequence[Job]) -> dict[int, frozenset[int]]:
         found: set[int] = set()
         for path in map(Path.resolve, job.reads):
             found.update(writers[each] for each in (path, *path.parents) if each in writers)
-            if path.is_dir():
-                found.update(above.get(path, ()))
+            if path in above and path.is_dir():
+                found.update(above[path])
         needs[number] = frozenset(found - {number})
     _refuse_cycle(jobs, needs)
     return needs

@@ -92,7 +92,7 @@ class Schedule:
         self.watcher.begin(job)
         listener = self._listen_to(job) if self.watcher.live else None
         result = self._warn(number, worker.work(job, replace(self.run, listener=listener)))
-        self.log.append(job.path, complete_record(job.path, result))
+        self.log.append(complete_record(job.path, result), job.path)
         return result, False
 
     def _warn(self, number: int, result: JobResult) -> JobResult:

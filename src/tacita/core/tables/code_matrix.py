@@ -71,12 +71,12 @@ def lay_out(
     complete = np.ones(first.size, dtype=bool)
     complete[column[missing]] = False
     listed = complete[column]
-    shape = (len(dimension.codes), first.size)
-    at = (units[listed], (shown[listed, k], column[listed]))
-    values = sp.csr_matrix(at, shape=shape, dtype=np.int64)
-    values.eliminate_zeros()
-    if total in used and _is_sum_of_parts(values, dimension, np.unique(column[shown[:, k] == total])):
+    code, at, numbers = shown[listed, k], column[listed], units[listed]
+    if total in used and _is_sum_of_parts(dimension, code, at, numbers, column[shown[:, k] == total]):
         return None
+    shape = (len(dimension.codes), first.size)
+    values = sp.csr_matrix((numbers, (code, at)), shape=shape, dtype=np.int64)
+    values.eliminate_zeros()
     inner = complete & np.logical_and.reduce(
         [~_is_total(dimensions[d])[shown[first, d]] for d in others] or [np.ones(first.size, dtype=bool)]
     )
@@ -95,12 +95,22 @@ def find_columns(dimensions: Sequence[Dimension], k: int, shown: Codes) -> tuple
     return others, first, column.ravel().astype(np.int64)
 
 
-def _is_sum_of_parts(values: sp.csr_matrix, dimension: Dimension, given: Cells) -> bool:
-    """Return whether a dimension's total is the sum of the codes right below it wherever it is given."""
+def _is_sum_of_parts(dimension: Dimension, code: Codes, column: Cells, units: Units, given: Cells) -> bool:
+    """Return whether a dimension's total is the sum of the codes right below it in all columns that have it.
+
+    Parameters
+    ----------
+    code, column, units
+        Of the cells in complete columns.
+    given
+        The columns with a total; others have none to compare.
+    """
     total = dimension.index(dimension.total)
-    below = np.flatnonzero(dimension.parents[0] == total)
-    sums = np.asarray(values[below].sum(axis=0)).ravel()[given]
-    return bool((sums == values[[total]].toarray().ravel()[given]).all())
+    excess = np.zeros(int(max(column.max(initial=0), given.max(initial=0))) + 1, dtype=np.int64)
+    below, above = dimension.parents[0][code] == total, code == total
+    np.add.at(excess, column[below], units[below])
+    np.subtract.at(excess, column[above], units[above])
+    return not excess[given].any()
 
 
 def _is_total(dimension: Dimension) -> Mask:

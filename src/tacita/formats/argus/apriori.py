@@ -20,7 +20,7 @@ cell here, so that a decision on one is a decision on both. ``parse_apriori(path
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -247,6 +247,38 @@ def apply_apriori(
                 raise
             notes.append(f"left out: {error}")
     return hand.compile(replace(table, notes=(*table.notes, *notes)), protection)
+
+
+def apply_to_linked(
+    case: Problem | Table, decided: Mapping[str, tuple[Apriori, Table]], protection: float = USUAL_PERCENT
+) -> Problem:
+    """Return the problem of linked tables with the decisions of several a-priori files, each with its table.
+
+    Raises
+    ------
+    FormatError
+        See :func:`apply_apriori`; or two files decide differently on a cell that both tables show.
+    """
+    problem = case if isinstance(case, Problem) else Problem(case, Levels.none(len(case)))
+    before: dict[tuple[int, bool], tuple[str, Decision]] = {}
+    for name, (apriori, part) in decided.items():
+        places = find_cells_of(problem.table, part)
+        last = {}
+        for decision in apriori.decisions:
+            is_cost = decision.command in ("C", "W")
+            last[int(places[_find_cell(part, decision)]), is_cost] = (name, decision)
+        for key in last.keys() & before.keys():
+            (other, earlier), (_, later) = before[key], last[key]
+            if (earlier.command, earlier.numbers) != (later.command, later.numbers):
+                raise FormatError(
+                    f"({problem.table.name(key[0])}): {later.command} in '{name}', {earlier.command} in "
+                    f"'{other}', which shows the cell too",
+                    place=later.place,
+                    remedy="Decide the same in both files, or take the line off one of them.",
+                )
+        before |= last
+        problem = apply_apriori(problem, apriori, protection=protection, part=part)
+    return problem
 
 
 class _Hand:

@@ -1,0 +1,134 @@
+"""Audit together what the projects of one run publish of the same data.
+
+Each release was proven safe by itself, and a reader has all of them: their windows intersect. So the
+requirement of every project is audited once more, to readers of all releases of its group. Releases are read
+from their files, wherever and in whichever run they were made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacita.cli.console import collect_messages
+from tacita.cli.jobs.job import Job, JobResult, Verdict
+from tacita.cli.jobs.plan import Plan
+from tacita.cli.jobs.shared_cells import find_groups
+from tacita.core.errors import TacitaError
+from tacita.core.run import Run
+from tacita.core.words import pluralize
+
+if TYPE_CHECKING:
+    from tacita.auditing.audit import Finding
+    from tacita.specification.specification import Specification
+
+REMEDY = (
+    "Do not publish these releases side by side: link the tables in one project, or name the release of one "
+    "under [published] of the other, and run them again"
+)
+
+
+@dataclass(frozen=True)
+class JointVerdict:
+    """What the releases of several projects tell together.
+
+    Attributes
+    ----------
+    verdict
+        ``failed`` where they could not be judged together.
+    cells
+        The cells that are not proven safe, each with its project, the attacker and the verdict on it.
+    fault
+        Why there is no verdict.
+    """
+
+    paths: tuple[Path, ...]
+    verdict: Verdict
+    cells: tuple[Mapping[str, str], ...] = ()
+    fault: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What a user must know of the verdict, with the remedy; it holds no value of a cell."""
+        if self.verdict is Verdict.SAFE:
+            return "what they tell together is safe"
+        if self.verdict is Verdict.FAILED:
+            return (
+                f"each was judged alone, and not what they tell together: {self.fault}. If they show cells "
+                "of each other, link the tables in one project or batch, or name the release of one under "
+                "[published] of the other"
+            )
+        first = self.cells[0]
+        distinct = len({(each["table"], each["cell"]) for each in self.cells})
+        more = f" and {pluralize(distinct - 1, 'other cell')}" if distinct > 1 else ""
+        return (
+            f"together their releases give away ({first['cell']}) of {first['table']} to {first['attacker']} "
+            f"({first['verdict']}){more}. {REMEDY}"
+        )
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What the log records of the verdict."""
+        return {
+            "table": ", ".join(map(str, self.paths)),
+            "together": [str(path) for path in self.paths],
+            "verdict": self.verdict.value,
+            "unsafe": [dict(each) for each in self.cells],
+            "error": None if self.verdict is Verdict.SAFE else self.text,
+        }
+
+
+def judge_together(plan: Plan, results: Mapping[int, JobResult], run: Run) -> list[JointVerdict]:
+    """Return the verdicts on projects of a run whose releases are there and may share cells."""
+    there = {number for number, job in enumerate(plan.jobs) if _is_published(job, results.get(number))}
+    pairs = [pair for pair in plan.shared if {pair.one, pair.other} <= there]
+    return [_judge([plan.jobs[number] for number in group], run) for group in find_groups(pairs)]
+
+
+def _is_published(job: Job, result: JobResult | None) -> bool:
+    return job.specification is not None and result is not None and result.verdict is Verdict.SAFE
+
+
+def _judge(jobs: Sequence[Job], run: Run) -> JointVerdict:
+    paths = tuple(job.path for job in jobs)
+    if run.cancelled:
+        return JointVerdict(paths, Verdict.FAILED, fault="the run was stopped")
+    try:
+        # What there is to say of each table was said when it was protected.
+        with collect_messages():
+            found = _find_unsafe({str(job.path): job.specification for job in jobs if job.specification})
+    except (TacitaError, OSError) as error:
+        return JointVerdict(paths, Verdict.FAILED, fault=str(error))
+    cells = tuple(
+        {"table": name, "cell": each.name, "attacker": each.attacker, "verdict": each.verdict}
+        for name, findings in found.items()
+        for each in findings
+    )
+    return JointVerdict(paths, Verdict.UNSAFE if cells else Verdict.SAFE, cells)
+
+
+def _find_unsafe(specifications: Mapping[str, Specification]) -> dict[str, list[Finding]]:
+    """Return what is not proven safe of each project to readers of all releases."""
+    import numpy as np
+
+    from tacita.auditing.audit import audit
+    from tacita.cli.protected_case import find_place
+    from tacita.core.release import Release
+    from tacita.publication.release_read import read_release
+    from tacita.specification.pose_together import pose_together
+
+    cases = pose_together(specifications)
+    releases: list[Release] = []
+    for name, case in cases.items():
+        place = find_place(Path(name), specifications[name])
+        assert place is not None
+        releases += [*case.published, read_release(place.record, case.table)]
+    found = {}
+    for name, case in cases.items():
+        table = case.problem.table
+        nothing = Release.suppress(table, np.ones(len(table), dtype=bool))
+        judged = audit(case.problem, [*releases, nothing], Run().begin())
+        found[name] = list(judged.findings(only_unsafe=True))
+    return found
