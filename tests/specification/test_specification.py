@@ -9,10 +9,10 @@ import pytest
 
 import tacita as tc
 from tacita.core.errors import FormatError, InputError
+from tacita.specification.classification import Classification
 from tacita.specification.differences import find_differences
 from tacita.specification.sections import (
     Attackers,
-    Classification,
     Cost,
     Earlier,
     Output,

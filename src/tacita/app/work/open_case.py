@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,11 @@ from tacita.attackers.insiders import AttackerLike, Coalition
 from tacita.core.arithmetic import Number
 from tacita.core.errors import BoundsError, InputError
 from tacita.core.exact import Cells
+from tacita.core.hierarchy import Hierarchy
 from tacita.core.levels import Levels
 from tacita.core.release import Release
-from tacita.core.tables.editing import track_cells
+from tacita.core.tables.classifying import classify, find_renamed
+from tacita.core.tables.editing import renamed_code, track_cells
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
 from tacita.rules import AnyOf, Marked, has_written_form
@@ -240,8 +243,11 @@ class Case:
             },
         )
 
-    def with_table(self, table: Table) -> Case:
+    def with_table(self, table: Table, places: Cells | None = None) -> Case:
         """Return the case of a table edited by the user: what is specified of a cell follows it.
+
+        ``places`` are those of the present cells in that table, -1 where they are gone; without them they are
+        found by codes, or are the same where there are as many cells.
 
         Raises
         ------
@@ -250,9 +256,10 @@ class Case:
         """
         if table.structure is self.table.structure:
             return replace(self, data=replace(self.data, table=table))
-        cells = np.arange(len(self.table))
-        same = len(table) == len(self.table)
-        places = cells if same else track_cells(self.table.structure, table.structure, cells)
+        if places is None:
+            cells = np.arange(len(self.table))
+            same = len(table) == len(self.table)
+            places = cells if same else track_cells(self.table.structure, table.structure, cells)
         self._refuse_contradictions(table, places)
         rules, protect = self.specification.rules, self.specification.protect
 
@@ -280,6 +287,32 @@ class Case:
                 "must_hide": follow(self._places(protect.must_hide)),
             },
         )
+
+    def with_tree(self, dimension: str, tree: Hierarchy) -> Case:
+        """Return the case with another classification of one dimension: what is specified of a cell follows.
+
+        A table of records is tabulated anew from them, since who contributes to a total only they tell.
+
+        Raises
+        ------
+        InputError
+            The tree does not fit the codes or the numbers, or the records are gone.
+        """
+        if self.specification.table is None or self.specification.table.microdata is None:
+            changed = classify(self.table, dimension, tree)
+            return self.with_table(changed.table, changed.places)
+        specification = self.specification.classified(dimension, tree)
+        table = specification.data()
+        before = self.table.structure
+        # The codes of groups that are only called otherwise now are those of the same cells.
+        names = find_renamed(before.dimensions[self._axis(dimension)].trees[0], tree)
+        renamed = reduce(lambda old, code: renamed_code(old, dimension, code, names[code]), names, self.table)
+        places = track_cells(renamed.structure, table.structure, np.arange(len(renamed)))
+        case = self.with_table(table, places)
+        return case.specify(table=specification.table, hierarchies=specification.hierarchies)
+
+    def _axis(self, dimension: str) -> int:
+        return [each.name for each in self.table.structure.dimensions].index(dimension)
 
     def _refuse_contradictions(self, table: Table, places: Cells) -> None:
         """Refuse an edit by which cells with different decisions become one, as one would be lost."""
