@@ -19,6 +19,7 @@ from tacita.app.work.paths import assign_paths, hide_folders
 from tacita.app.work.tree_draft import TreeDraft
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.hierarchy import Hierarchy
+from tacita.core.words import pluralize
 from tacita.formats.hierarchy import recognise_hierarchy
 
 FAILED = (
@@ -220,6 +221,7 @@ class ClassificationDialog:
 def _require_one(chosen: Sequence[str]) -> str:
     if len(chosen) != 1:
         raise InputError(
-            f"{len(chosen)} codes are selected", remedy="Select one code in the tree, and no other."
+            f"{pluralize(len(chosen), 'code')} are selected" if chosen else "No code is selected",
+            remedy="Select one code in the tree, and no other.",
         )
     return chosen[0]

@@ -22,10 +22,11 @@ from tacita.core.arithmetic import Number
 from tacita.core.errors import BoundsError, InputError
 from tacita.core.exact import Cells
 from tacita.core.hierarchy import Hierarchy
+from tacita.core.hierarchy.editing import refuse_parts
 from tacita.core.levels import Levels
 from tacita.core.release import Release
 from tacita.core.tables.classifying import classify, find_renamed
-from tacita.core.tables.editing import renamed_code, track_cells
+from tacita.core.tables.editing import renamed_code, require_one_tree, track_cells
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
 from tacita.rules import AnyOf, Marked, has_written_form
@@ -116,6 +117,12 @@ class Case:
     def from_project(self) -> bool:
         """Whether a project, or the user's choice of records, says where the table comes from."""
         return bool(self.specification.sources)
+
+    @property
+    def from_records(self) -> bool:
+        """Whether the specification names the records that the user's table is tabulated from."""
+        source = self.specification.table
+        return source is not None and source.microdata is not None
 
     def specify(self, **sections: Any) -> Case:
         """Return the user's case with other sections; a dictionary changes single fields of a section."""
@@ -298,21 +305,19 @@ class Case:
         InputError
             The tree does not fit the codes or the numbers, or the records are gone.
         """
-        if self.specification.table is None or self.specification.table.microdata is None:
+        if not self.from_records:
             changed = classify(self.table, dimension, tree)
             return self.with_table(changed.table, changed.places)
+        _, before = require_one_tree(self.table, dimension)
+        refuse_parts(tree, before.leaves)
         specification = self.specification.classified(dimension, tree)
         table = specification.data()
-        before = self.table.structure
         # The codes of groups that are only called otherwise now are those of the same cells.
-        names = find_renamed(before.dimensions[self._axis(dimension)].trees[0], tree)
+        names = find_renamed(before, tree)
         renamed = reduce(lambda old, code: renamed_code(old, dimension, code, names[code]), names, self.table)
         places = track_cells(renamed.structure, table.structure, np.arange(len(renamed)))
         case = self.with_table(table, places)
         return case.specify(table=specification.table, hierarchies=specification.hierarchies)
-
-    def _axis(self, dimension: str) -> int:
-        return [each.name for each in self.table.structure.dimensions].index(dimension)
 
     def _refuse_contradictions(self, table: Table, places: Cells) -> None:
         """Refuse an edit by which cells with different decisions become one, as one would be lost."""

@@ -95,9 +95,10 @@ class RecordsFile:
         """
         codes = [code for (code,) in self.list_codes(column) if code]
         if (made := self.choice.trees.get(column)) is not None:
-            return TreeDraft(made, codes)
+            return TreeDraft(made, codes, of_records=True)
         files = self.classifications.get(column, ()) if self.choice.classified else ()
-        return TreeDraft(read_hierarchy(files[0]) if len(files) == 1 else Hierarchy.flat(codes), codes)
+        tree = read_hierarchy(files[0]) if len(files) == 1 else Hierarchy.flat(codes)
+        return TreeDraft(tree, codes, of_records=True)
 
     def find_tree_of_columns(self, column: str, above: str) -> Hierarchy:
         """Return the classification of a column of the records by another one, which holds the groups."""

@@ -13,6 +13,7 @@ from tacita.core.hierarchy.editing import (
     moved,
     outdented,
     parse_digits,
+    refuse_parts,
     renamed,
     ungrouped,
     with_codes,
@@ -27,10 +28,13 @@ class TreeDraft:
     ----------
     codes
         The codes that the data have, which keep their names and cannot be left out.
+    of_records
+        Whether records have these codes: none can be the sum of others then.
     """
 
-    def __init__(self, tree: Hierarchy, codes: Sequence[str]) -> None:
+    def __init__(self, tree: Hierarchy, codes: Sequence[str], *, of_records: bool) -> None:
         self.codes = tuple(codes)
+        self._of_records = of_records
         self._steps, self._at = [with_codes(tree, codes)], 0
 
     @property
@@ -45,6 +49,8 @@ class TreeDraft:
                 f"{missing[0]!r} is a code of the data, and would have no place any more",
                 remedy="Leave a code under it, or move it elsewhere.",
             )
+        if self._of_records:
+            refuse_parts(tree, self.codes)
         self._steps = [*self._steps[: self._at + 1], tree]
         self._at += 1
 

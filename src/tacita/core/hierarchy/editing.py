@@ -137,6 +137,16 @@ def with_codes(tree: Hierarchy, codes: Sequence[str]) -> Hierarchy:
     return _build(tree, below)
 
 
+def refuse_parts(tree: Hierarchy, codes: Sequence[str]) -> None:
+    """Refuse a tree with codes under those that records have, which would be no sums of their parts."""
+    for code in codes:
+        if code in tree and tree.children(code):
+            raise HierarchyError(
+                f"{code!r} has records of its own, so no code can stand under it",
+                remedy="Group the codes, this one among them, under a new code.",
+            )
+
+
 def _select_tops(tree: Hierarchy, codes: Sequence[str]) -> list[str]:
     """Return the codes in their order in the tree, without those that others of them are above."""
     if not codes:

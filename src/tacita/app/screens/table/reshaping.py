@@ -12,6 +12,7 @@ from tacita.app.controls import notices
 from tacita.app.controls.classification_dialog import ClassificationDialog
 from tacita.app.controls.dialogs import Question, ask
 from tacita.app.sheet import Selection
+from tacita.app.work.open_case import Case
 from tacita.app.work.tree_draft import TreeDraft
 from tacita.core.errors import InputError
 from tacita.core.hierarchy import Hierarchy
@@ -44,6 +45,8 @@ SINGULAR: dict[Axis, str] = {"rows": "row", "columns": "column"}
 
 class TableOwner(Protocol):
     """The screen that shows the table."""
+
+    case: Case
 
     @property
     def table(self) -> Table: ...
@@ -153,9 +156,8 @@ class _Changes:
                     f"'{dimension.name}' has {len(dimension.trees)} trees", remedy="edit them in their files"
                 )
             tree = dimension.trees[0]
-            ClassificationDialog(
-                dimension.name, TreeDraft(tree, tree.leaves), partial(self._owner.classify, dimension.name)
-            )
+            draft = TreeDraft(tree, tree.leaves, of_records=self._owner.case.from_records)
+            ClassificationDialog(dimension.name, draft, partial(self._owner.classify, dimension.name))
 
     async def rename_dimension(self) -> None:
         with notices.attempt():
