@@ -57,6 +57,5 @@ class CodeTree(ui.element, component="code_tree.js"):
         self.update()
 
     def _choose(self, event: GenericEventArguments) -> None:
+        # Not among the properties: they would come back to a browser that has selected others by then.
         self.selection = tuple(map(str, event.args))
-        # So that a later update of other properties does not bring the selection before back.
-        self._props["selected"] = list(self.selection)
