@@ -99,3 +99,10 @@ def test_a_code_with_records_of_its_own_is_no_group(records: RecordsFile) -> Non
     case = tabulated(records)
     with pytest.raises(InputError, match="'N1' has records of its own"):
         case.with_tree("district", moved(tree_of(case), ["N2"], "N1"))
+
+
+def test_records_that_are_gone_are_asked_for_again(records: RecordsFile) -> None:
+    case = tabulated(records)
+    records.path.unlink()
+    with pytest.raises(InputError, match=r"no longer there.*page Start"):
+        case.with_tree("district", grouped(tree_of(case), ["N1", "N2"], "North"))

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from tacita.specification.project_cells import find_cells, list_marked_cells, na
 from tacita.specification.sections import Attackers, Cell, Protection, Published, Rules, SensitiveCell
 from tacita.specification.specification import Specification
 from tacita.specification.statement import Statement
+from tacita.tabulation.address import is_address, locate
 
 
 class DecisionKind(Enum):
@@ -311,13 +313,29 @@ class Case:
         _, before = require_one_tree(self.table, dimension)
         refuse_parts(tree, before.leaves)
         specification = self.specification.classified(dimension, tree)
-        table = specification.data()
+        table = self._tabulate(specification)
         # The codes of groups that are only called otherwise now are those of the same cells.
         names = find_renamed(before, tree)
         renamed = reduce(lambda old, code: renamed_code(old, dimension, code, names[code]), names, self.table)
         places = track_cells(renamed.structure, table.structure, np.arange(len(renamed)))
         case = self.with_table(table, places)
         return case.specify(table=specification.table, hierarchies=specification.hierarchies)
+
+    def _tabulate(self, specification: Specification) -> Table:
+        """Return the table of the specified records; say what to do where uploaded ones have been removed."""
+        try:
+            return specification.data()
+        except InputError:
+            records = locate(specification.folder, specification.sources[0].path)
+            # Addresses in databases and patterns of several files are no paths.
+            source = Path(records)
+            if is_address(records) or "*" in records or "::" in records or source.exists():
+                raise
+            raise InputError(
+                "the records that this table was made from are no longer there",
+                place=source.name,
+                remedy="open them again on the page Start, and make the classification there",
+            ) from None
 
     def _refuse_contradictions(self, table: Table, places: Cells) -> None:
         """Refuse an edit by which cells with different decisions become one, as one would be lost."""
