@@ -9,10 +9,10 @@ import pytest
 
 import tacita as tc
 from tacita.core.errors import FormatError, InputError
+from tacita.specification.classification import Classification
 from tacita.specification.differences import find_differences
 from tacita.specification.sections import (
     Attackers,
-    Classification,
     Cost,
     Earlier,
     Output,
@@ -115,7 +115,10 @@ def test_without_a_rule_it_is_a_table(tmp_path: Path) -> None:
         ('[protect]\ngap = "five"', "line 4: protect.gap: 'five' is no share from 0 to below 1"),
         ('[output]\nformats = ["doc"]', "line 4: output.formats: 'doc'"),
         ("[rules]\nprotection = -1", "line 4: rules.protection: -1.0 percent"),
-        ('[hierarchies]\nnuts = { lead = "." }', "line 4: hierarchies.nuts.*: give either file or codes"),
+        (
+            '[hierarchies]\nnuts = { lead = "." }',
+            "line 4: hierarchies.nuts.*: give either file, codes or tree",
+        ),
         ('[published]\nfiles = [{ file = "a", base = 0 }]', "line 4: published.files.0.base: 0"),
     ],
 )

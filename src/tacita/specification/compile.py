@@ -13,7 +13,7 @@ import numpy as np
 from tacita.attackers.insiders import AttackerLike, make_coalitions
 from tacita.core.attacker import Insider, Outsider
 from tacita.core.errors import InputError
-from tacita.core.hierarchy import DEFAULT_TOTAL, Hierarchy
+from tacita.core.hierarchy import Hierarchy
 from tacita.core.levels import Levels
 from tacita.core.release import Release
 from tacita.core.tables.linked import link
@@ -30,9 +30,10 @@ from tacita.formats.table_file import read_table_file
 from tacita.problem.problem import Problem
 from tacita.publication.earlier import read_earlier
 from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
+from tacita.specification.classification import Classification
 from tacita.specification.decided_cells import CELLS, read_decided
 from tacita.specification.project_cells import build_marks, find_cells
-from tacita.specification.sections import Classification, Cost, Source
+from tacita.specification.sections import Cost, Source
 from tacita.specification.specification import FOUND, Specification
 from tacita.specification.statement import Statement
 from tacita.tabulation.address import locate
@@ -273,7 +274,7 @@ def _read_hierarchy(specification: Specification, given: str | Classification) -
         return Found()
     tree = Classification(given) if isinstance(given, str) else given
     if tree.file is None:
-        return Hierarchy.flat(tree.codes or (), total=tree.total or DEFAULT_TOTAL)
+        return tree.build()
     return read_hierarchy(specification.folder / tree.file, tree.total, tree.lead)
 
 

@@ -33,6 +33,7 @@ from tacita.problem.problem import Problem
 from tacita.publication.results import Written
 from tacita.rules import Rule, parse_rule
 from tacita.rules.grammar import write_rule
+from tacita.specification.classification import Classification
 from tacita.specification.differences import EXEMPT, find_differences
 from tacita.specification.project import load_project, save_project
 from tacita.specification.project_cells import list_codes
@@ -46,7 +47,6 @@ from tacita.specification.project_rules import (
 )
 from tacita.specification.sections import (
     Attackers,
-    Classification,
     Cost,
     Protection,
     Published,

@@ -53,31 +53,6 @@ def _refuse_other(word: str, known: Sequence[str], what: str) -> None:
 
 
 @dataclass(frozen=True)
-class Classification(Section):
-    """A classification: a file, or a flat list of codes.
-
-    Attributes
-    ----------
-    file
-        A file of codes: ``.csv`` (parent, child) or ``.hrc``.
-    codes, total
-        All codes below the total, in order, and the code of the total.
-    lead
-        The sign in front of lower levels in a ``.hrc`` file.
-    """
-
-    file: str | None = None
-    codes: tuple[str, ...] | None = None
-    total: str | None = None
-    lead: str | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if (self.file is None) == (self.codes is None):
-            raise SpecificationError("give either file or codes")
-
-
-@dataclass(frozen=True)
 class Source(Section, ReadOptions):
     """Where a table comes from, and how it is read: a file of cells, or microdata that are tabulated.
 

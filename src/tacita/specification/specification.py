@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from tacita.core.errors import SpecificationError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.case_file import refuse_options
+from tacita.specification.classification import Classification
 from tacita.specification.sections import (
     Attackers,
-    Classification,
     Cost,
     Decisions,
     Output,
@@ -30,6 +30,7 @@ from tacita.specification.sections import (
 from tacita.tabulation.address import is_address, locate
 
 if TYPE_CHECKING:
+    from tacita.core.hierarchy import Hierarchy
     from tacita.core.tables.table import Table
     from tacita.formats.sdmx.release_write import SdmxOptions
     from tacita.problem.problem import Problem
@@ -140,6 +141,26 @@ class Specification(Section):
         if read.recode:
             given["recode"] = {name: self.name(Path(file)) for name, file in read.recode.items()}
         return replace(self, table=replace(self.table, **given), hierarchies=hierarchies)
+
+    def classified(self, dimension: str, tree: Hierarchy) -> Specification:
+        """Return a copy of the specification whose records are tabulated with another tree of a dimension."""
+        if self.table is None or self.table.by is None:
+            raise SpecificationError("there is no table whose dimensions are specified", place="by")
+        by = self.table.by
+        if not isinstance(by, Mapping):
+            by = {column: column if column in self.hierarchies else "" for column in by}
+        others = {
+            name
+            for column, given in by.items()
+            if column != dimension
+            for name in ((given,) if isinstance(given, str) else given)
+        }
+        name = dimension
+        while name in others:
+            name += "-tree"
+        trees = {other: given for other, given in self.hierarchies.items() if other in others}
+        source = replace(self.table, by={**by, dimension: name})
+        return replace(self, table=source, hierarchies={**trees, name: Classification.of(tree)})
 
     def name(self, path: Path) -> str:
         """Return how the specification names a path that is relative to the working folder."""

@@ -102,7 +102,8 @@ class Statement:
             An insider knows single cells, and cells or decimals are others.
         """
         before = self.table
-        if len(table) == len(before) and table.decimals == before.decimals:
+        unmoved = len(table) == len(before) and np.array_equal(places, np.arange(len(before)))
+        if unmoved and table.decimals == before.decimals:
             return replace(self, table=table)
         if self.insiders:
             raise InputError(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tacita.core.hierarchy.links import name_position, to_code_texts
 from tacita.tabulation.records import open_records, quote_name, quote_text, read_column_names
 
 FIRST_RECORDS = 200
@@ -74,6 +76,15 @@ def survey_records(source: Any, decimal: str = ".") -> Overview:
             ColumnSummary(name, 0 < given == numbers, distinct, n - given, tuple(samples)[:SAMPLES])
         )
     return Overview(n, tuple(columns))
+
+
+def list_codes(source: Any, columns: Sequence[str], decimal: str = ".") -> list[tuple[str, ...]]:
+    """Return the different codes of a column of microdata in order, or combinations of several columns."""
+    wanted = ", ".join(map(quote_name, columns))
+    with open_records(source, columns, [], [], None, decimal) as records:
+        found = records.fetch(f"SELECT DISTINCT {wanted} FROM records ORDER BY {wanted}")
+    texts = [to_code_texts(found.column(k).to_pylist(), name_position) for k in range(len(columns))]
+    return list(dict.fromkeys(zip(*texts, strict=True)))
 
 
 def _counts_sql(column: str, decimal: str) -> str:

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +22,12 @@ from tacita.attackers.insiders import AttackerLike, Coalition
 from tacita.core.arithmetic import Number
 from tacita.core.errors import BoundsError, InputError
 from tacita.core.exact import Cells
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.hierarchy.editing import refuse_parts
 from tacita.core.levels import Levels
 from tacita.core.release import Release
-from tacita.core.tables.editing import track_cells
+from tacita.core.tables.classifying import classify, find_renamed
+from tacita.core.tables.editing import renamed_code, require_one_tree, track_cells
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
 from tacita.rules import AnyOf, Marked, has_written_form
@@ -32,6 +37,7 @@ from tacita.specification.project_cells import find_cells, list_marked_cells, na
 from tacita.specification.sections import Attackers, Cell, Protection, Published, Rules, SensitiveCell
 from tacita.specification.specification import Specification
 from tacita.specification.statement import Statement
+from tacita.tabulation.address import is_address, locate
 
 
 class DecisionKind(Enum):
@@ -113,6 +119,12 @@ class Case:
     def from_project(self) -> bool:
         """Whether a project, or the user's choice of records, says where the table comes from."""
         return bool(self.specification.sources)
+
+    @property
+    def from_records(self) -> bool:
+        """Whether the specification names the records that the user's table is tabulated from."""
+        source = self.specification.table
+        return source is not None and source.microdata is not None
 
     def specify(self, **sections: Any) -> Case:
         """Return the user's case with other sections; a dictionary changes single fields of a section."""
@@ -240,8 +252,11 @@ class Case:
             },
         )
 
-    def with_table(self, table: Table) -> Case:
+    def with_table(self, table: Table, places: Cells | None = None) -> Case:
         """Return the case of a table edited by the user: what is specified of a cell follows it.
+
+        ``places`` are those of the present cells in that table, -1 where they are gone; without them they are
+        found by codes, or are the same where there are as many cells.
 
         Raises
         ------
@@ -250,9 +265,10 @@ class Case:
         """
         if table.structure is self.table.structure:
             return replace(self, data=replace(self.data, table=table))
-        cells = np.arange(len(self.table))
-        same = len(table) == len(self.table)
-        places = cells if same else track_cells(self.table.structure, table.structure, cells)
+        if places is None:
+            cells = np.arange(len(self.table))
+            same = len(table) == len(self.table)
+            places = cells if same else track_cells(self.table.structure, table.structure, cells)
         self._refuse_contradictions(table, places)
         rules, protect = self.specification.rules, self.specification.protect
 
@@ -280,6 +296,46 @@ class Case:
                 "must_hide": follow(self._places(protect.must_hide)),
             },
         )
+
+    def with_tree(self, dimension: str, tree: Hierarchy) -> Case:
+        """Return the case with another classification of one dimension: what is specified of a cell follows.
+
+        A table of records is tabulated anew from them, since who contributes to a total only they tell.
+
+        Raises
+        ------
+        InputError
+            The tree does not fit the codes or the numbers, or the records are gone.
+        """
+        if not self.from_records:
+            changed = classify(self.table, dimension, tree)
+            return self.with_table(changed.table, changed.places)
+        _, before = require_one_tree(self.table, dimension)
+        refuse_parts(tree, before.leaves)
+        specification = self.specification.classified(dimension, tree)
+        table = self._tabulate(specification)
+        # The codes of groups that are only called otherwise now are those of the same cells.
+        names = find_renamed(before, tree)
+        renamed = reduce(lambda old, code: renamed_code(old, dimension, code, names[code]), names, self.table)
+        places = track_cells(renamed.structure, table.structure, np.arange(len(renamed)))
+        case = self.with_table(table, places)
+        return case.specify(table=specification.table, hierarchies=specification.hierarchies)
+
+    def _tabulate(self, specification: Specification) -> Table:
+        """Return the table of the specified records; say what to do where uploaded ones have been removed."""
+        try:
+            return specification.data()
+        except InputError:
+            records = locate(specification.folder, specification.sources[0].path)
+            # Addresses in databases and patterns of several files are no paths.
+            source = Path(records)
+            if is_address(records) or "*" in records or "::" in records or source.exists():
+                raise
+            raise InputError(
+                "the records that this table was made from are no longer there",
+                place=source.name,
+                remedy="open them again on the page Start, and make the classification there",
+            ) from None
 
     def _refuse_contradictions(self, table: Table, places: Cells) -> None:
         """Refuse an edit by which cells with different decisions become one, as one would be lost."""

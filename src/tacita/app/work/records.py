@@ -16,14 +16,17 @@ from pathlib import Path
 from tacita.app.work.open_case import Case
 from tacita.app.work.opening import NO_OPTIONS, group_by_dimension, is_classification, open_specification
 from tacita.app.work.paths import expand_path, hide_folders
+from tacita.app.work.tree_draft import TreeDraft
 from tacita.core.errors import InputError, TacitaError
+from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.read_options import ReadOptions
+from tacita.formats.hierarchy import read_hierarchy
 from tacita.formats.records import find_records
 from tacita.formats.workbook import WORKBOOKS, Sheets, is_workbook, list_sheets
 from tacita.specification.sections import Source
 from tacita.specification.specification import Specification
 from tacita.storage.atomic import write_text
-from tacita.tabulation.overview import Overview, survey_records
+from tacita.tabulation.overview import Overview, list_codes, survey_records
 from tacita.tabulation.records import CSV, PARQUET
 
 ENDINGS = (*CSV, *PARQUET, *WORKBOOKS)
@@ -36,7 +39,8 @@ USUAL_LARGEST = 5
 class Choice:
     """What makes the table: columns by their roles, as :func:`tacita.tabulate` takes them.
 
-    ``classified``: whether the classifications beside the records are used.
+    ``classified``: whether the classifications beside the records are used. ``trees``: those that the user
+    made in the page, by column.
     """
 
     by: tuple[str, ...] = ()
@@ -48,6 +52,7 @@ class Choice:
     largest: int = USUAL_LARGEST
     decimals: int | None = None
     classified: bool = True
+    trees: Mapping[str, Hierarchy] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,12 +78,35 @@ class RecordsFile:
     sheet: str | None = None
     sheets: Sheets | None = None
     private: Path | None = None
-    choice: Choice = Choice()
+    choice: Choice = field(default_factory=Choice)
 
     @property
     def is_text(self) -> bool:
         """Whether numbers stand in the user's file as text, with a decimal sign to ask for."""
         return self.path.name.lower().endswith(CSV)
+
+    def list_codes(self, *columns: str) -> list[tuple[str, ...]]:
+        """Return the different codes of a column of the records, or combinations of several columns."""
+        return list_codes(find_records(self.path, self.sheet), columns, self.decimal)
+
+    def draft_tree(self, column: str) -> TreeDraft:
+        """Return the classification of a column of the records that the user begins to edit: the one made
+        before, the one in the file beside them, or all codes directly under the total.
+        """
+        codes = [code for (code,) in self.list_codes(column) if code]
+        if (made := self.choice.trees.get(column)) is not None:
+            return TreeDraft(made, codes, of_records=True)
+        files = self.classifications.get(column, ()) if self.choice.classified else ()
+        tree = read_hierarchy(files[0]) if len(files) == 1 else Hierarchy.flat(codes)
+        return TreeDraft(tree, codes, of_records=True)
+
+    def find_tree_of_columns(self, column: str, above: str) -> Hierarchy:
+        """Return the classification of a column of the records by another one, which holds the groups."""
+        import pyarrow as pa
+
+        pairs = [pair for pair in self.list_codes(above, column) if pair[1]]
+        frame = pa.table({above: [pair[0] for pair in pairs], column: [pair[1] for pair in pairs]})
+        return Hierarchy.from_columns(frame, [above, column])
 
     def with_decimal(self, decimal: str) -> RecordsFile:
         """Return the user's file of records, surveyed with another decimal sign."""
@@ -157,7 +185,8 @@ def tabulate_records(records: RecordsFile, choice: Choice) -> Case:
             place="Columns that make the table",
             remedy="choose at least one, such as a region or a branch",
         )
-    trees = records.classifications if choice.classified else {}
+    files = records.classifications if choice.classified else {}
+    trees = {name: near for name, near in files.items() if name not in choice.trees}
     source = Source(
         microdata=str(records.path),
         by={name: tuple(file.name for file in trees[name]) if name in trees else "" for name in choice.by},
@@ -172,8 +201,12 @@ def tabulate_records(records: RecordsFile, choice: Choice) -> Case:
         sheet=records.sheet,
     )
     hierarchies = {file.name: str(file) for name in choice.by for file in trees.get(name, ())}
+    specification = Specification(source, hierarchies=hierarchies)
+    for name in choice.by:
+        if name in choice.trees:
+            specification = specification.classified(name, choice.trees[name])
     with hide_folders(records.private):
-        return open_specification(Specification(source, hierarchies=hierarchies), records.path.stem)
+        return open_specification(specification, records.path.stem)
 
 
 def _survey_file(path: Path, reading: ReadOptions) -> tuple[Overview, Sheets | None]:

@@ -85,11 +85,9 @@ def with_cells(table: Table, entries: Mapping[tuple[str, ...], int]) -> Table:
     if not leaf.all():
         name = name_row(structure.dimensions, empty[~leaf][0])
         raise InputError(f"({name}) is a sum", remedy="change its parts")
-    old, values = _list_free_cells(known)
+    old, values = list_free_cells(known)
     _refuse_new_parts(structure.dimensions, old, empty)
-    return _rebuild(
-        known, structure.dimensions, np.concatenate([old, empty]), np.concatenate([values, added])
-    )
+    return rebuild(known, structure.dimensions, np.concatenate([old, empty]), np.concatenate([values, added]))
 
 
 def as_counts(table: Table, counts: bool) -> Table:
@@ -115,7 +113,7 @@ def with_code(
     before
         The code of the same parent that the new one precedes; by default it comes last.
     """
-    d, tree = _require_one_tree(table, dimension)
+    d, tree = require_one_tree(table, dimension)
     _refuse_taken_code(table.structure.dimensions[d], code)
     above = parent
     if before is not None:
@@ -136,19 +134,19 @@ def with_code(
         np.concatenate([shifted[:at], [under], shifted[at:]]),
         tree.labels,
     )
-    codes, units = _list_free_cells(table)
+    codes, units = list_free_cells(table)
     recoded = codes.copy()
     recoded[:, d] += recoded[:, d] >= at
-    dimensions = _replace_dimension(table.structure, d, Dimension(dimension, (grown,)))
+    dimensions = replace_dimension(table.structure, d, Dimension(dimension, (grown,)))
     if not tree.children(above):
         recoded[codes[:, d] == under, d] = at
-        return _rebuild(table, dimensions, recoded, units)
+        return rebuild(table, dimensions, recoded, units)
     beside = recoded.copy()
     beside[:, d] = at
     beside = beside[np.unique(make_keys(dimensions, beside), return_index=True)[1]]
     _refuse_new_parts(dimensions, recoded, beside)
     zeros = np.zeros(beside.shape[0], dtype=np.int64)
-    return _rebuild(table, dimensions, np.concatenate([recoded, beside]), np.concatenate([units, zeros]))
+    return rebuild(table, dimensions, np.concatenate([recoded, beside]), np.concatenate([units, zeros]))
 
 
 def without_code(table: Table, dimension: str, code: str) -> Table:
@@ -156,7 +154,7 @@ def without_code(table: Table, dimension: str, code: str) -> Table:
 
     A code that is the only one under its parent is the same cell: there only the name goes.
     """
-    d, tree = _require_one_tree(table, dimension)
+    d, tree = require_one_tree(table, dimension)
     at, place = tree.index(code), f"'{dimension}'"
     if at == 0:
         raise InputError(f"{code!r} is the total of all other codes and stays", place=place)
@@ -169,7 +167,7 @@ def without_code(table: Table, dimension: str, code: str) -> Table:
         raise InputError(fault, place=place)
     above = np.delete(tree.parents, at)
     smaller = Hierarchy(tree.codes[:at] + tree.codes[at + 1 :], above - (above > at), tree.labels)
-    codes, units = _list_free_cells(table)
+    codes, units = list_free_cells(table)
     if len(tree.children(tree.codes[tree.parents[at]])) == 1:
         codes[codes[:, d] == at, d] = tree.parents[at]
     stay = codes[:, d] != at
@@ -178,8 +176,8 @@ def without_code(table: Table, dimension: str, code: str) -> Table:
         raise InputError(fault, place=place, remedy="keep it")
     codes, units = codes[stay], units[stay]
     codes[:, d] -= codes[:, d] > at
-    dimensions = _replace_dimension(table.structure, d, Dimension(dimension, (smaller,)))
-    return _rebuild(table, dimensions, codes, units)
+    dimensions = replace_dimension(table.structure, d, Dimension(dimension, (smaller,)))
+    return rebuild(table, dimensions, codes, units)
 
 
 def renamed_code(table: Table, dimension: str, old: str, new: str) -> Table:
@@ -198,7 +196,7 @@ def renamed_code(table: Table, dimension: str, old: str, new: str) -> Table:
         )
         for tree in own.trees
     )
-    dimensions = _replace_dimension(table.structure, d, Dimension(dimension, trees))
+    dimensions = replace_dimension(table.structure, d, Dimension(dimension, trees))
     return replace(table, structure=replace(table.structure, dimensions=dimensions))
 
 
@@ -212,7 +210,7 @@ def renamed_dimension(table: Table, old: str, new: str) -> Table:
         why = "something of that name is there already" if new.strip() else "a name is not empty"
         raise InputError(f"dimension '{old}' cannot be called {new!r}: {why}", remedy="Choose another name.")
     renamed = replace(table.structure.dimensions[d], name=new)
-    dimensions = _replace_dimension(table.structure, d, renamed)
+    dimensions = replace_dimension(table.structure, d, renamed)
     return replace(table, structure=replace(table.structure, dimensions=dimensions))
 
 
@@ -234,7 +232,8 @@ def _find_dimension(table: Table, name: str) -> int:
     return names.index(name)
 
 
-def _require_one_tree(table: Table, name: str) -> tuple[int, Hierarchy]:
+def require_one_tree(table: Table, name: str) -> tuple[int, Hierarchy]:
+    """Return the position of a table's dimension and its only tree; refuse one that has several."""
     d = _find_dimension(table, name)
     trees = table.structure.dimensions[d].trees
     if len(trees) > 1:
@@ -251,7 +250,8 @@ def _refuse_taken_code(dimension: Dimension, code: str) -> None:
         raise HierarchyError(f"'{dimension.name}' has a code {code!r} already", remedy="choose another name")
 
 
-def _replace_dimension(structure: Structure, d: int, dimension: Dimension) -> tuple[Dimension, ...]:
+def replace_dimension(structure: Structure, d: int, dimension: Dimension) -> tuple[Dimension, ...]:
+    """Return the dimensions of a structure with another one at position ``d``."""
     return (*structure.dimensions[:d], dimension, *structure.dimensions[d + 1 :])
 
 
@@ -297,7 +297,7 @@ def _recount(table: Table, units: Units) -> Units | None:
     return None if table.count is None else units // 10**table.decimals
 
 
-def _list_free_cells(table: Table) -> tuple[Codes, Units]:
+def list_free_cells(table: Table) -> tuple[Codes, Units]:
     """Return a table's cells that are no total, by finest codes of single-child chains, and their units.
 
     Refuses a table in which other cells are not all the sums of these: it would be open which totals a table
@@ -345,7 +345,7 @@ def _refuse_new_parts(dimensions: tuple[Dimension, ...], free: Codes, new: Codes
         )
 
 
-def _rebuild(table: Table, dimensions: tuple[Dimension, ...], codes: Codes, units: Units) -> Table:
+def rebuild(table: Table, dimensions: tuple[Dimension, ...], codes: Codes, units: Units) -> Table:
     """Return the table with these free cells and all totals above them; cells that it had come first."""
     rolled = roll_up(dimensions, to_representatives(dimensions, codes))
     n = rolled.keys.size

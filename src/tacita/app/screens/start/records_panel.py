@@ -10,12 +10,14 @@ from nicegui import run, ui
 from nicegui.events import ValueChangeEventArguments
 
 from tacita.app.controls import notices
+from tacita.app.controls.classification_dialog import ClassificationDialog
 from tacita.app.controls.page_parts import make_heading, make_text_field, put_words
 from tacita.app.controls.remedies import lead_to
 from tacita.app.work.open_case import Case
 from tacita.app.work.records import Choice, RecordsFile, tabulate_records
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
+from tacita.core.hierarchy import Hierarchy
 from tacita.core.words import pluralize
 
 SIGNS = {".": "point: 1.5", ",": "comma: 1,5"}
@@ -126,6 +128,9 @@ class RecordsPanel:
             on_change=self._keep,
         ).props("dense data-testid=records-classified")
         self._classified.set_visibility(bool(records.classifications))
+        self._trees = dict(chosen.trees)
+        self._made = ui.element("div").classes("strip").props('role=group aria-label="Classifications"')
+        self._offer_classifying()
         with ui.element("div").classes("strip"):
             ui.button("Tabulate", on_click=self._tabulate).props(
                 "no-caps unelevated data-testid=records-tabulate"
@@ -152,7 +157,38 @@ class RecordsPanel:
             largest=Choice.largest if (largest := _read_integer(self._largest)) is None else largest,
             decimals=_read_integer(self._decimals),
             classified=bool(self._classified.value),
+            trees=self._trees,
         )
+
+    def _offer_classifying(self) -> None:
+        """Show a button per column of the table that opens its classification."""
+        names = self._records.seen.names
+        self._made.clear()
+        with self._made:
+            for k in map(int, self._by.value or ()):
+                name = names[k]
+                tree = self._trees.get(name)
+                size = "" if tree is None else f": {pluralize(int(tree.depth.max()), 'level')}"
+                ui.button(
+                    f"Classification of {name}{size}…", on_click=partial(self._classify, name), color=None
+                ).props("outline dense no-caps").props["data-testid"] = f"classify-{k}"
+
+    async def _classify(self, name: str) -> None:
+        self._keep()
+        records = self._records
+        with notices.attempt():
+            draft = await run.io_bound(records.draft_tree, name)
+            # None when the server is stopping.
+            if draft is None:
+                return
+
+            async def use(made: Hierarchy) -> None:
+                self._trees = {**self._trees, name: made}
+                self._keep()
+
+            others = [other for other in records.seen.names if other != name]
+            with self._place:
+                ClassificationDialog(name, draft, use, others, partial(records.find_tree_of_columns, name))
 
     def _keep(self) -> None:
         """Keep what is filled in for a reload of the page; mistakes are reported when it is used."""
@@ -160,6 +196,7 @@ class RecordsPanel:
             self._records = replace(self._records, choice=self._choice)
         except InputError:
             return
+        self._offer_classifying()
         # Another window may have put these away, or have others at hand.
         if (there := self._workspace.records) is not None and there.seen is self._records.seen:
             self._workspace.records = self._records

@@ -9,9 +9,14 @@ from typing import Literal, Protocol
 from nicegui import ui
 
 from tacita.app.controls import notices
+from tacita.app.controls.classification_dialog import ClassificationDialog
 from tacita.app.controls.dialogs import Question, ask
 from tacita.app.sheet import Selection
+from tacita.app.work.open_case import Case
+from tacita.app.work.tree_draft import TreeDraft
 from tacita.core.errors import InputError
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.hierarchy.editing import grouped
 from tacita.core.tables.dimension import Dimension
 from tacita.core.tables.editing import (
     as_counts,
@@ -23,6 +28,7 @@ from tacita.core.tables.editing import (
 )
 from tacita.core.tables.layout import Layout, Line
 from tacita.core.tables.table import Table
+from tacita.core.words import list_names
 
 Axis = Literal["rows", "columns"]
 WALK = """(event) => {
@@ -40,6 +46,8 @@ SINGULAR: dict[Axis, str] = {"rows": "row", "columns": "column"}
 class TableOwner(Protocol):
     """The screen that shows the table."""
 
+    case: Case
+
     @property
     def table(self) -> Table: ...
     @property
@@ -47,6 +55,7 @@ class TableOwner(Protocol):
     @property
     def selection(self) -> Selection: ...
     def reshape(self, table: Table, renamed: tuple[str, str] | None = None) -> None: ...
+    async def classify(self, dimension: str, tree: Hierarchy) -> None: ...
 
 
 def show_reshaping(owner: TableOwner) -> None:
@@ -65,6 +74,8 @@ def show_reshaping(owner: TableOwner) -> None:
             _item(f"Add a {one}…", f"add-{one}", partial(changes.add, axis))
             _item(f"Rename the {one}…", f"rename-{one}", partial(changes.rename, axis))
             _item(f"Remove the selected {axis}", f"remove-{axis}", partial(changes.remove, axis))
+            _item(f"Group the selected {axis}…", f"group-{axis}", partial(changes.group, axis))
+            _item(f"Classification of the {axis}…", f"classify-{axis}", partial(changes.classify, axis))
             ui.separator()
         _item("Rename a dimension…", "rename-dimension", changes.rename_dimension)
         _item("Counts or amounts…", "kind", changes.choose_kind)
@@ -119,6 +130,34 @@ class _Changes:
             for line in sorted((lines[at] for at in chosen), key=lambda line: -line.depth):
                 table = without_code(table, dimension.name, line.code)
             self._owner.reshape(table)
+
+    async def group(self, axis: Axis) -> None:
+        with notices.attempt():
+            dimension, selection = self._dimension(axis), self._owner.selection
+            where = self._owner.layout
+            lines, chosen = (
+                (where.rows, selection.rows) if axis == "rows" else (where.columns, selection.columns)
+            )
+            codes = [lines[at].code for at in chosen]
+            answers = await ask(
+                f"Group {list_names(codes)}",
+                [Question("code", "Code of the subtotal"), Question("label", "Label")],
+                "Group",
+            )
+            if answers is not None:
+                tree = grouped(dimension.trees[0], codes, answers["code"], answers["label"])
+                await self._owner.classify(dimension.name, tree)
+
+    def classify(self, axis: Axis) -> None:
+        with notices.attempt():
+            dimension = self._dimension(axis)
+            if len(dimension.trees) > 1:
+                raise InputError(
+                    f"'{dimension.name}' has {len(dimension.trees)} trees", remedy="edit them in their files"
+                )
+            tree = dimension.trees[0]
+            draft = TreeDraft(tree, tree.leaves, of_records=self._owner.case.from_records)
+            ClassificationDialog(dimension.name, draft, partial(self._owner.classify, dimension.name))
 
     async def rename_dimension(self) -> None:
         with notices.attempt():

@@ -26,6 +26,7 @@ from tacita.app.work.seek_cell import seek
 from tacita.app.work.view import Sensitivity, View, find_block, find_place, view_case, view_release
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError, TacitaError
+from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.editing import as_counts, without_contributors
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
@@ -307,6 +308,15 @@ class TableScreen:
         if renamed is not None:
             rename_in_arrangement(self.workspace, *renamed)
         self._change(self.case.with_table(table))
+
+    async def classify(self, dimension: str, tree: Hierarchy) -> None:
+        """Go on with another classification of a dimension, which takes a moment where records are read."""
+        if not self._is_current():
+            return
+        before = self.case
+        case = await run.io_bound(before.with_tree, dimension, tree)
+        if case is not None and self.case is before and self._is_current():
+            self._change(case)
 
     def _step(self, move: Callable[[], None]) -> None:
         with notices.attempt():

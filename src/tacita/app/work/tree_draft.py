@@ -1,0 +1,121 @@
+"""A classification while the user makes it: the tree, the steps before it, and the codes of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tacita.core.errors import InputError
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.hierarchy.editing import (
+    grouped,
+    indented,
+    labelled,
+    moved,
+    outdented,
+    parse_digits,
+    refuse_parts,
+    renamed,
+    ungrouped,
+    with_codes,
+)
+from tacita.core.words import list_names, pluralize
+
+
+class TreeDraft:
+    """The draft of a classification. Whatever is done makes a new tree; undo goes back to the one before.
+
+    Parameters
+    ----------
+    codes
+        The codes that the data have, which keep their names and cannot be left out.
+    of_records
+        Whether records have these codes: none can be the sum of others then.
+    """
+
+    def __init__(self, tree: Hierarchy, codes: Sequence[str], *, of_records: bool) -> None:
+        self.codes = tuple(codes)
+        self._of_records = of_records
+        self._steps, self._at = [with_codes(tree, codes)], 0
+
+    @property
+    def tree(self) -> Hierarchy:
+        """The classification as the user has made it so far."""
+        return self._steps[self._at]
+
+    def _change(self, tree: Hierarchy) -> None:
+        missing = [code for code in self.codes if code not in tree]
+        if missing:
+            raise InputError(
+                f"{missing[0]!r} is a code of the data, and would have no place any more",
+                remedy="Leave a code under it, or move it elsewhere.",
+            )
+        if self._of_records:
+            refuse_parts(tree, self.codes)
+        self._steps = [*self._steps[: self._at + 1], tree]
+        self._at += 1
+
+    def undo(self) -> None:
+        """Go back to the user's tree before the last step."""
+        self._at = max(0, self._at - 1)
+
+    def redo(self) -> None:
+        """Go forward again to the user's next tree, after an undo."""
+        self._at = min(len(self._steps) - 1, self._at + 1)
+
+    def split(self, digits: str) -> None:
+        """Make the user's tree by the digits of the codes, such as ``2-1-1``."""
+        self._change(
+            Hierarchy.from_levels(self.codes, parse_digits(digits), self.tree.total, self.tree.labels)
+        )
+
+    def flatten(self) -> None:
+        """Put all codes of the data directly under the total of the user's tree."""
+        self._change(Hierarchy.flat(self.codes, self.tree.total, self.tree.labels))
+
+    def take(self, found: Hierarchy) -> str:
+        """Take a tree from elsewhere for the user's, and return a note on codes that only one of it and the
+        data have.
+        """
+        missing = [code for code in self.codes if code not in found]
+        unused = {*found.leaves}.difference(self.codes)
+        self._change(with_codes(found, missing))
+        notes = []
+        if missing:
+            notes.append(f"Not in it, so directly under the total: {list_names(missing)}.")
+        if unused:
+            is_or_are = "is" if len(unused) == 1 else "are"
+            notes.append(f"{pluralize(len(unused), 'code')} of it {is_or_are} not in the data.")
+        return " ".join(notes)
+
+    def move(self, codes: Sequence[str], under: str) -> None:
+        """Move codes of the user's tree under another one."""
+        self._change(moved(self.tree, codes, under))
+
+    def indent(self, code: str) -> None:
+        """Move a code of the user's tree under the one before it."""
+        self._change(indented(self.tree, code))
+
+    def outdent(self, code: str) -> None:
+        """Move a code of the user's tree out of its group."""
+        self._change(outdented(self.tree, code))
+
+    def group(self, codes: Sequence[str], name: str, label: str = "") -> None:
+        """Put codes of the user's tree under a new one."""
+        self._change(grouped(self.tree, codes, name, label))
+
+    def ungroup(self, code: str) -> None:
+        """Remove a group from the user's tree; its codes stay."""
+        self._change(ungrouped(self.tree, code))
+
+    def can_rename(self, code: str) -> bool:
+        """Return whether the user may rename a code: the data have those that it may not."""
+        return code not in self.codes
+
+    def rename(self, code: str, name: str, label: str) -> None:
+        """Give a code of the user's tree another name and label."""
+        self._change(labelled(renamed(self.tree, code, name), name, label))
+
+    def describe(self) -> str:
+        """Return the size of the user's tree in a sentence."""
+        levels = int(self.tree.depth.max())
+        return f"{pluralize(len(self.tree) - 1, 'code')} in {pluralize(levels, 'level')} below the total."

@@ -1,0 +1,108 @@
+"""Classifications that the user makes: of a table, of records, in the project, and what follows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
+from tacita.app.work.records import Choice, RecordsFile, find_records_at, tabulate_records
+from tacita.app.work.tree_draft import TreeDraft
+from tacita.core.errors import HierarchyError, InputError
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.hierarchy.editing import grouped, moved, renamed, ungrouped
+from tacita.core.tables.table import Table
+from tacita.specification.specification import Specification
+
+SENSITIVE = Decision(DecisionKind.SENSITIVE)
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> RecordsFile:
+    lines = [f"{region},{region}{k},f{j},{10 * k + j}" for region in "NS" for k in (1, 2) for j in range(4)]
+    (tmp_path / "firms.csv").write_text("\n".join(["region,district,firm,turnover", *lines]))
+    return find_records_at(tmp_path / "firms.csv")
+
+
+def tabulated(records: RecordsFile, **trees: Hierarchy) -> Case:
+    choice = Choice(by=("district",), value="turnover", respondent="firm", trees=trees)
+    return tabulate_records(records, choice)
+
+
+def tree_of(case: Case) -> Hierarchy:
+    return case.table.structure.dimensions[0].trees[0]
+
+
+def test_marks_follow_their_cells_into_another_classification() -> None:
+    case = open_case(Table.from_array(np.array([1, 2, 3, 4]), names=["r"], codes=[["a", "b", "c", "d"]]), "t")
+    case = case.with_tree("r", grouped(tree_of(case), ["a", "b"], "ab"))
+    case = case.decide([case.table.find("ab"), case.table.find("c")], SENSITIVE)
+    other = case.with_tree("r", grouped(ungrouped(tree_of(case), "ab"), ["a", "d"], "ad"))
+    assert len(other.table) == len(case.table)
+    assert [other.table.name(cell) for cell in other.decisions] == ["r=c"]
+    renewed = case.with_tree("r", renamed(tree_of(case), "ab", "first"))
+    assert {renewed.table.name(cell) for cell in renewed.decisions} == {"r=first", "r=c"}
+
+
+def test_a_table_of_records_is_tabulated_anew(records: RecordsFile) -> None:
+    case = tabulated(records)
+    case = case.decide([case.table.find("S2")], SENSITIVE)
+    made = case.with_tree("district", grouped(tree_of(case), ["N1", "N2"], "North", "The north"))
+    at = made.table.find("North")
+    assert made.table.count is not None
+    # Each of the four firms is in both districts: no sum of counts tells that.
+    assert int(made.table.count[at]) == 4
+    assert [made.table.name(cell) for cell in made.decisions] == ["district=S2"]
+    assert made.table.contributions is not None
+
+
+def test_the_classification_comes_back_from_the_project(records: RecordsFile, tmp_path: Path) -> None:
+    tree = Hierarchy.from_dict({"N": ["N1", "N2"], "S": {"S1": {}, "S2": {}}}, labels={"N": "North"})
+    case = tabulated(records, district=tree)
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    written = case.specification.at(folder).save(folder)
+    assert 'tree = { N = ["N1", "N2"], S = ["S1", "S2"] }' in written.read_text()
+    again = Specification.load(written)
+    assert again.data().structure.dimensions[0].trees[0] == tree
+
+
+def test_trees_of_a_column_by_another_one(records: RecordsFile) -> None:
+    assert records.find_tree_of_columns("district", "region").to_dict() == {
+        "N": {"N1": {}, "N2": {}},
+        "S": {"S1": {}, "S2": {}},
+    }
+    with pytest.raises(HierarchyError, match="two parents"):
+        records.find_tree_of_columns("district", "firm")
+
+
+def test_a_draft_keeps_the_codes_of_the_data_and_undoes() -> None:
+    draft = TreeDraft(Hierarchy.flat(["011", "012", "021"]), ["011", "012", "021"], of_records=True)
+    draft.split("2-1")
+    assert draft.tree.children("Total") == ("01", "02")
+    assert draft.describe() == "5 codes in 2 levels below the total."
+    draft.undo()
+    assert draft.tree.children("Total") == ("011", "012", "021")
+    draft.redo()
+    assert not draft.can_rename("011")
+    draft.rename("01", "A", "Crops")
+    assert draft.tree.labels == {"A": "Crops"}
+    with pytest.raises(InputError, match="'011' is a code of the data"):
+        draft._change(Hierarchy.flat(["012", "021"]))
+    note = draft.take(Hierarchy.from_dict({"X": ["011", "099"]}))
+    assert note == "Not in it, so directly under the total: '012', '021'. 1 code of it is not in the data."
+
+
+def test_a_code_with_records_of_its_own_is_no_group(records: RecordsFile) -> None:
+    case = tabulated(records)
+    with pytest.raises(InputError, match="'N1' has records of its own"):
+        case.with_tree("district", moved(tree_of(case), ["N2"], "N1"))
+
+
+def test_records_that_are_gone_are_asked_for_again(records: RecordsFile) -> None:
+    case = tabulated(records)
+    records.path.unlink()
+    with pytest.raises(InputError, match=r"no longer there.*page Start"):
+        case.with_tree("district", grouped(tree_of(case), ["N1", "N2"], "North"))
