@@ -95,7 +95,7 @@ class Root:
         """Solve the relaxation and add cuts, round after round, and propose releases now and then."""
         search, history = self.search, list[float]()
         factor = SHORT if self.separation.has_short_rounds else 1
-        proposal = factor * (FIRST_PROPOSAL if self.separation.near is None else FIRST_OF_LARGE)
+        proposal = FIRST_PROPOSAL if self.separation.near is None else FIRST_OF_LARGE
         for number in range(1, rounds + 1):
             if search.run.over or search.run.seconds > until or not self._solve():
                 return

@@ -53,6 +53,10 @@ MOST_IN_TREE = 12_000
 """Cells of the presolved table from which on no tree follows a constructed release and its relaxation."""
 TOO_LARGE = 100_000
 """Cells from which on the relaxation of the whole table takes too long, and an ascent gives the bound."""
+MUCH = 100_000
+"""Cells of the presolved table times requirements from which on the exact engine, too, begins with a
+constructed release: it would need seconds to one of its own.
+"""
 FIRST_ROUNDS = 5
 """Rounds of cuts before a constructed release is improved, for a first bound."""
 SHARE = 0.3
@@ -129,6 +133,8 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
     else:
         _offer_protected(separation, search, start)
         _resume(separation, search)
+        if search.best is None and rung == "auto" and _waits_long(presolved, separation):
+            _offer_constructed(separation, search)
     if search.run.over and search.best is not None:
         return search.make_solution()
     if rung == "explicit" and _solve_explicitly(separation, search):
@@ -242,6 +248,23 @@ def _construct(separation: Separation, search: ReleaseSearch, start: Floats | No
     # A start may protect by moves that lie in no neighbourhood, so that the construction hid more.
     _offer_protected(separation, search, start)
     return large if constructed else None
+
+
+def _waits_long(presolved: PresolvedTable, separation: Separation) -> bool:
+    """Return whether the exact engine would need seconds to its first release of a suppression model."""
+    work = len(presolved) * len(separation.requirements)
+    return work >= MUCH and _is_suppression(presolved) and find_network(presolved) is None
+
+
+def _offer_constructed(separation: Separation, search: ReleaseSearch) -> None:
+    """Offer a constructed pattern to the search of the exact engine, if one is found."""
+    # Its kernels load the compiler.
+    from tacita.engine.construction.large_tables import LargeTable
+
+    with suppress(StoppedError, SolverError):
+        LargeTable(separation, search).construct()
+    # Tables of this size are separated as a whole.
+    separation.near = None
 
 
 def _improve_constructed(large: LargeTable, is_last: bool) -> Root | None:
