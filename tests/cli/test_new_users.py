@@ -116,3 +116,38 @@ def test_a_table_file_does_not_know_its_respondents(folder: Path, capsys: pytest
     assert "does not carry who stands behind the cells" in told
     assert "project.toml" in told
     assert main([*command, "outsider"]) == 0
+
+
+def test_a_tabulated_file_is_not_called_safe_against_respondents_whom_it_lost(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Firms a and h are alone in two cells of one column, so that each can subtract itself from the sum."""
+    rows = ["N,F,a,90", "N,G,b,70", "N,G,c,30", "N,G,d,20", "S,F,h,80", "S,G,e,60", "S,G,f,50", "S,G,g,40"]
+    Path("firms.csv").write_text("\n".join(["region,code,firm,turnover", *rows]) + "\n")
+    named = ["--value", "turnover", "--respondent", "firm", "--out", "cells.csv"]
+    assert main(["tabulate", "firms.csv", "--by", "region", "--by", "code", *named]) == 0
+    assert "does not say which respondents stand behind its cells" in capsys.readouterr().err
+    protect = ["protect", "cells.csv", "--rules", "frequency(2)", "--out", "out"]
+    assert main(protect) == 0
+    told = capsys.readouterr()
+    assert "the table counts respondents but does not say who they are" in " ".join(told.err.split())
+    assert "against an outsider, not against respondents, who are unknown" in " ".join(told.out.split())
+    assert main([*protect, "--json"]) == 0
+    assert "unknown" in json.loads(capsys.readouterr().out)["audit"]["against"]
+    assert main([*protect, "--attackers", "outsider"]) == 0
+    assert "who they are" not in capsys.readouterr().err
+    Path("p.toml").write_text(
+        '[table]\nmicrodata = "firms.csv"\nby = ["region", "code"]\nvalue = "turnover"\nrespondent = "firm"\n'
+        '[rules]\nrule = "frequency(2)"\n'
+    )
+    assert main(["audit", "p.toml", "out"]) == 2
+
+
+def test_records_that_are_read_as_a_table_lead_to_a_project(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [f"{k},{'NS'[k % 2]},{k + 5}" for k in range(60)]
+    Path("firms.csv").write_text("\n".join(["firm,region,value", *lines]) + "\n")
+    assert main(["protect", "firms.csv", "--rules", "threshold(3)"]) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "name the file as microdata in a project.toml (tutorial, step 8)" in told
