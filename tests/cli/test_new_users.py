@@ -151,3 +151,35 @@ def test_records_that_are_read_as_a_table_lead_to_a_project(
     assert main(["protect", "firms.csv", "--rules", "threshold(3)"]) == 1
     told = " ".join(capsys.readouterr().err.split())
     assert "name the file as microdata in a project.toml (tutorial, step 8)" in told
+
+
+def test_of_what_assess_writes_only_sensitive_cells_are_taken_as_sensitive(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["assess", "counts.csv", "--rules", "threshold(10)", "--out", "all.csv"]) == 0
+    capsys.readouterr()
+    assert main(["protect", "counts.csv", "--sensitive", "all.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["sensitive"] == 1
+    listed = Path("all.csv").read_text()
+    Path("published.csv").write_text(listed.replace("N,large,s,", "N,large,z,"))
+    rule = ("--rules", "threshold(10)", "--json")
+    assert main(["protect", "counts.csv", *rule, "--must-publish", "published.csv", "--out", "out"]) == 0
+    (release,) = Path("out").rglob("release.csv")
+    assert "N,large,published" in release.read_text()
+    assert "S,small,suppressed" in release.read_text()
+    assert main(["protect", "counts.csv", *rule, "--exempt", "all.csv"]) == 1
+    assert "column 'status' has no letter for cells that are exempt" in capsys.readouterr().err
+    Path("strange.csv").write_text(listed.replace("N,large,s,", "N,large,secret,"))
+    assert main(["protect", "counts.csv", "--sensitive", "strange.csv"]) == 1
+    assert "status 'secret' is unknown" in capsys.readouterr().err
+
+
+def test_assess_counts_rows_where_a_code_and_its_only_child_are_one_cell(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("tree.csv").write_text("parent,child\nTotal,A\nTotal,B\nA,A1\nB,B1\nB,B2\n")
+    Path("cells.csv").write_text("code,value\nA1,3\nB1,20\nB2,30\n")
+    command = ["assess", "cells.csv", "--hierarchy", "code=tree.csv", "--rules", "threshold(5)"]
+    assert main([*command, "--out", "all.csv"]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "1 sensitive cell in 2 rows with status u" in told

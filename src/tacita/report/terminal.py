@@ -178,7 +178,8 @@ def build_levels_table(problem: Problem, show_values: bool, most: int = 20) -> R
             row += [exact.to_text(int(column[cell]), table.decimals) for column in numbers]
         shown.add_row(*(Text(word) for word in row))
     if problem.sensitive.size > most:
-        shown.caption = f"and {problem.sensitive.size - most:,} more; --out FILE.csv lists all"
+        more = f"and {problem.sensitive.size - most:,} more"
+        shown.caption = f"{more}; --out FILE.csv writes every cell, sensitive ones with status u"
     return shown
 
 
