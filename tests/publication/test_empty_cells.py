@@ -1,4 +1,4 @@
-"""Releases that show cells without records: blank or 0 says no more than every attacker knows."""
+"""Releases of tables with cells without records: what is read back of them, and what workbooks show."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openpyxl import load_workbook
 
 import tacita as tc
 from tacita.core.errors import ReleaseError
@@ -85,3 +86,30 @@ def test_cells_that_records_do_not_reach_are_empty_and_no_others(leaves: set[tup
     sizes = [len(dimension.codes) for dimension in structure.dimensions]
     codes = np.array(list(product(*map(range, sizes))), dtype=np.int32)
     assert np.array_equal(find_empty(structure, codes), structure.locate(codes) < 0)
+
+
+def test_workbooks_say_what_blank_means_show_all_decimals_and_have_one_mark(tmp_path: Path) -> None:
+    records = {**RECORDS, "v": [4, 5.5, 6, 7, 8]}
+    table = tc.tabulate(records, {"code": TREE, "sex": None}, "v")
+    problem = tc.Problem(table, tc.Marked([("C1", "f")], lower=1, upper=1), attackers="outsider")
+    audit = tc.audit(problem, tc.Suppression().protect(problem))
+    written = tc.write_results(audit, tmp_path / "out", ["csv", "xlsx"], mark="c")
+    assert not any("can be seen" in note for note in written.notes)
+    for name, marks in (
+        ("publication/release", {"c"}),
+        ("internal/release-internal", {"c (primary)", "c (secondary)"}),
+    ):
+        rows = list(load_workbook(tmp_path / f"out/{name}.xlsx")["crosstab"].iter_rows())
+        texts = {cell.value for row in rows for cell in row if isinstance(cell.value, str)}
+        assert "blank: no such cell, nothing was counted there" in texts
+        assert {text for text in texts if text.startswith("c") and text not in ("c: hidden", "code")} == marks
+        numbers = [cell for row in rows for cell in row if isinstance(cell.value, int | float)]
+        assert {cell.number_format for cell in numbers} == {"0.0"}
+
+
+def test_a_mark_that_no_format_shows_gets_a_note(tmp_path: Path) -> None:
+    table = tc.tabulate(RECORDS, {"code": TREE, "sex": None}, "v")
+    problem = tc.Problem(table, tc.Marked([("C1", "f")], lower=1, upper=1), attackers="outsider")
+    audit = tc.audit(problem, tc.Suppression().protect(problem))
+    (note,) = tc.write_results(audit, tmp_path / "out", ["csv"], mark="c", title="Turnover").notes
+    assert note == "the mark and the title can be seen in the formats crosstab, html, xlsx only, not in csv"
