@@ -195,8 +195,8 @@ def _note_unseen(mark: str, title: str, chosen: Mapping[str, str]) -> list[str]:
     if not chosen or not unseen or not LAID_OUT.isdisjoint(chosen):
         return []
     return [
-        f"the {' and the '.join(unseen)} can be seen in the formats {', '.join(sorted(LAID_OUT))} only, not in "
-        f"{', '.join(chosen)}"
+        f"the {' and the '.join(unseen)} can be seen in the formats {', '.join(sorted(LAID_OUT))} only, "
+        f"not in {', '.join(chosen)}"
     ]
 
 
