@@ -60,7 +60,7 @@ class Considered:
         kinds = " and ".join(self.unknown)
         return (
             f"the table counts {kinds} but does not say who they are: none of them is an attacker, so that "
-            "what they deduce with their own contribution is not checked. Protect the microdata instead "
-            "(microdata in a project.toml, or tabulate in Python), or choose attackers = outsider to leave "
-            "them out on purpose",
+            "what they deduce with their own contribution is not checked. Protect the microdata instead of a "
+            "file of cells (microdata in a project.toml), or choose outsider as attackers to leave them out "
+            "on purpose",
         )

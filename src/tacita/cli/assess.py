@@ -56,7 +56,7 @@ def run_assess_command(
         rows = sum(int(problem.levels.sensitive[part.cells].sum()) for part in problem.table.structure.parts)
         if rows > len(problem.levels):
             print_notes(
-                f"{pluralize(len(problem.levels), 'sensitive cell')} in {rows:,} rows with status u: a code "
+                f"{pluralize(len(problem.levels), 'sensitive cell')} in {pluralize(rows, 'row')} with status u: a code "
                 "and its only child are one cell with a row each, and so is a cell that linked tables share"
             )
     if output.json:

@@ -238,7 +238,7 @@ def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles)
                 f"every row has a '{name}' of its own, as in records about single respondents",
                 place=path,
                 remedy="name the file as microdata in a project.toml (tutorial, step 8), with "
-                f"'{name}' as the respondent column, or tabulate it in Python; or name the columns of codes",
+                f"'{name}' as the respondent column; or name the columns of codes",
                 options=["by"],
             )
 

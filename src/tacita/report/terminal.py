@@ -68,7 +68,9 @@ def build_crosstab_table(
         left -= max(len(column.code), *(len(text) for text in texts)) + 3
         if left < 0 and columns:
             more = pluralize(len(picture.columns) - len(columns), "more column")
-            table.caption = f"not shown, as they do not fit here: {more}"
+            table.caption = (
+                f"not shown, as they do not fit here: {more}; widen the window, or open the release"
+            )
             break
         table.add_column(Text(column.code), justify="right", no_wrap=True)
         columns.append(texts)
