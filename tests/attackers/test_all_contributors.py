@@ -108,7 +108,7 @@ def test_without_all_contributors_the_verdict_says_how_many_of_each_cell_were_co
     with pytest.warns(tc.TacitaWarning, match="the table counts respondents but does not say who they are"):
         anonymous = tc.Problem(replace(table, contributions=nobody), RULE)
     assert anonymous.considered == Considered(unknown=("respondents",))
-    assert anonymous.considered.text == "an outsider, not against respondents, who are unknown"
+    assert anonymous.considered.text == "an outsider, respondents left out as they are unknown"
     on_purpose = tc.Problem(replace(table, contributions=nobody), RULE, attackers="outsider")
     assert on_purpose.considered == Considered()
     assert not on_purpose.warnings

@@ -131,7 +131,7 @@ def test_a_tabulated_file_is_not_called_safe_against_respondents_whom_it_lost(
     assert main(protect) == 0
     told = capsys.readouterr()
     assert "the table counts respondents but does not say who they are" in " ".join(told.err.split())
-    assert "against an outsider, not against respondents, who are unknown" in " ".join(told.out.split())
+    assert "against an outsider, respondents left out as they are unknown" in " ".join(told.out.split())
     assert main([*protect, "--json"]) == 0
     assert "unknown" in json.loads(capsys.readouterr().out)["audit"]["against"]
     assert main([*protect, "--attackers", "outsider"]) == 0

@@ -49,7 +49,7 @@ class Considered:
         if self.left_out:
             words += f", {' and '.join(self.left_out)} left out"
         if self.unknown:
-            words += f", not against {' or '.join(self.unknown)}, who are unknown"
+            words += f", {' and '.join(self.unknown)} left out as they are unknown"
         return words
 
     @property

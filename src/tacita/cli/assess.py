@@ -53,11 +53,12 @@ def run_assess_command(
 
         write_table(problem.table, to, problem)
         print_written(to, "it holds true values")
-        rows = sum(int(problem.levels.sensitive[part.cells].sum()) for part in problem.table.structure.parts)
-        if rows > len(problem.levels):
+        cells, parts = len(problem.levels), problem.table.structure.parts
+        rows = sum(int(problem.levels.sensitive[part.cells].sum()) for part in parts)
+        if rows > cells:
             print_notes(
-                f"{pluralize(len(problem.levels), 'sensitive cell')} in {pluralize(rows, 'row')} with status u: a code "
-                "and its only child are one cell with a row each, and so is a cell that linked tables share"
+                f"{pluralize(cells, 'sensitive cell')} in {pluralize(rows, 'row')} with status u: a code and "
+                "its only child are one cell with a row each, and so is a cell that linked tables share"
             )
     if output.json:
         print_json(_build_answer(problem, show_values))
