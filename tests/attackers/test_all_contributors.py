@@ -105,7 +105,13 @@ def test_without_all_contributors_the_verdict_says_how_many_of_each_cell_were_co
     problem = tc.Problem(replace(table, contributions=known), RULE)
     assert "(only the 2 largest of each cell are known)" in problem.considered.text
     nobody = replace(known, who=np.full_like(known.who, -1), names=())
-    assert tc.Problem(replace(table, contributions=nobody), RULE).considered == Considered()
+    with pytest.warns(tc.TacitaWarning, match="the table counts respondents but does not say who they are"):
+        anonymous = tc.Problem(replace(table, contributions=nobody), RULE)
+    assert anonymous.considered == Considered(unknown=("respondents",))
+    assert anonymous.considered.text == "an outsider, respondents left out as they are unknown"
+    on_purpose = tc.Problem(replace(table, contributions=nobody), RULE, attackers="outsider")
+    assert on_purpose.considered == Considered()
+    assert not on_purpose.warnings
 
 
 def test_records_without_respondents_stand_for_the_smaller_ones_of_their_cell() -> None:
@@ -185,7 +191,9 @@ def test_an_empty_list_of_contributors_is_nobody() -> None:
     table = Table.from_array([[5, 6], [7, 8]])
     nothing = np.zeros((len(table), 1), dtype=np.int64)
     unknown = Contributions(nothing, nothing - 1, table.units.copy())
-    assert tc.Problem(replace(table, contributions=unknown), RULE_BY_NUMBER).considered == Considered()
+    with pytest.warns(tc.TacitaWarning, match="does not say who they are"):
+        problem = tc.Problem(replace(table, contributions=unknown), RULE_BY_NUMBER)
+    assert problem.considered == Considered(unknown=("respondents",))
 
 
 RULE_BY_NUMBER = tc.Marked([0], lower=1, upper=1)

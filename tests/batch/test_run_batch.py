@@ -415,11 +415,11 @@ def test_tables_of_cells_are_read_as_the_batch_says(folder: Path) -> None:
 def test_a_published_file_that_is_replaced_is_kept_inside(folder: Path) -> None:
     text = f'{TABLE}<SPECIFYTABLE> "Region""Size"|"Turnover"\n<SAFETYRULE>\n<READTABLE>\n<SUPPRESS> OPT(1)\n'
     write = '<WRITETABLE> (1,3,,"a.csv")\n'
-    assert not carry_out(folder, text + write).warnings
-    assert not carry_out(folder, text + write).warnings
+    for _ in range(2):
+        assert not any("replaces" in warning for warning in carry_out(folder, text + write).warnings)
     (folder / "publication" / "a.csv").write_text("other\n")
     result = carry_out(folder, text + write)
-    assert "replaces a file with other content" in result.warnings[0]
+    assert any("replaces a file with other content" in warning for warning in result.warnings)
     assert (folder / "internal" / "earlier-release-a.csv").read_text() == "other\n"
 
 

@@ -216,3 +216,19 @@ def test_recommended_rules_are_added_together_and_undone_as_one_step(page: Page)
     expect(page.get_by_test_id("rule-3-text")).to_have_value("threshold(3)")
     undo(page)
     expect(page.get_by_test_id("rule-2")).to_have_count(0)
+
+
+def test_a_table_that_counts_respondents_without_naming_them_gets_a_warning(
+    page: Page, tmp_path: Path
+) -> None:
+    (tmp_path / "cells.csv").write_text("region,trade,value,count\nN,A,90,1\nN,B,70,9\nS,A,80,8\nS,B,60,7\n")
+    (tmp_path / "project.toml").write_text('[table]\nfile = "cells.csv"\n[rules]\nrule = "frequency(3)"\n')
+    open_path(page, tmp_path / "project.toml")
+    expect(page.get_by_test_id("case-name")).to_contain_text("9 cells")
+    go(page, "rules")
+    expect(
+        page.get_by_text("Warning: the table counts respondents but does not say who they are")
+    ).to_be_visible()
+    expect(
+        page.get_by_text("Attackers: an outsider, respondents left out as they are unknown")
+    ).to_be_visible()

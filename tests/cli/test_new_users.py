@@ -116,3 +116,70 @@ def test_a_table_file_does_not_know_its_respondents(folder: Path, capsys: pytest
     assert "does not carry who stands behind the cells" in told
     assert "project.toml" in told
     assert main([*command, "outsider"]) == 0
+
+
+def test_a_tabulated_file_is_not_called_safe_against_respondents_whom_it_lost(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Firms a and h are alone in two cells of one column, so that each can subtract itself from the sum."""
+    rows = ["N,F,a,90", "N,G,b,70", "N,G,c,30", "N,G,d,20", "S,F,h,80", "S,G,e,60", "S,G,f,50", "S,G,g,40"]
+    Path("firms.csv").write_text("\n".join(["region,code,firm,turnover", *rows]) + "\n")
+    named = ["--value", "turnover", "--respondent", "firm", "--out", "cells.csv"]
+    assert main(["tabulate", "firms.csv", "--by", "region", "--by", "code", *named]) == 0
+    assert "does not say which respondents stand behind its cells" in capsys.readouterr().err
+    protect = ["protect", "cells.csv", "--rules", "frequency(2)", "--out", "out"]
+    assert main(protect) == 0
+    told = capsys.readouterr()
+    assert "the table counts respondents but does not say who they are" in " ".join(told.err.split())
+    assert "against an outsider, respondents left out as they are unknown" in " ".join(told.out.split())
+    assert main([*protect, "--json"]) == 0
+    assert "unknown" in json.loads(capsys.readouterr().out)["audit"]["against"]
+    assert main([*protect, "--attackers", "outsider"]) == 0
+    assert "who they are" not in capsys.readouterr().err
+    Path("p.toml").write_text(
+        '[table]\nmicrodata = "firms.csv"\nby = ["region", "code"]\nvalue = "turnover"\nrespondent = "firm"\n'
+        '[rules]\nrule = "frequency(2)"\n'
+    )
+    assert main(["audit", "p.toml", "out"]) == 2
+
+
+def test_records_that_are_read_as_a_table_lead_to_a_project(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [f"{k},{'NS'[k % 2]},{k + 5}" for k in range(60)]
+    Path("firms.csv").write_text("\n".join(["firm,region,value", *lines]) + "\n")
+    assert main(["protect", "firms.csv", "--rules", "threshold(3)"]) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "name the file as microdata in a project.toml (tutorial, step 8)" in told
+
+
+def test_of_what_assess_writes_only_sensitive_cells_are_taken_as_sensitive(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["assess", "counts.csv", "--rules", "threshold(10)", "--out", "all.csv"]) == 0
+    capsys.readouterr()
+    assert main(["protect", "counts.csv", "--sensitive", "all.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["sensitive"] == 1
+    listed = Path("all.csv").read_text()
+    Path("published.csv").write_text(listed.replace("N,large,s,", "N,large,z,"))
+    rule = ("--rules", "threshold(10)", "--json")
+    assert main(["protect", "counts.csv", *rule, "--must-publish", "published.csv", "--out", "out"]) == 0
+    (release,) = Path("out").rglob("release.csv")
+    assert "N,large,published" in release.read_text()
+    assert "S,small,suppressed" in release.read_text()
+    assert main(["protect", "counts.csv", *rule, "--exempt", "all.csv"]) == 1
+    assert "column 'status' has no letter for cells that are exempt" in capsys.readouterr().err
+    Path("strange.csv").write_text(listed.replace("N,large,s,", "N,large,secret,"))
+    assert main(["protect", "counts.csv", "--sensitive", "strange.csv"]) == 1
+    assert "status 'secret' is unknown" in capsys.readouterr().err
+
+
+def test_assess_counts_rows_where_a_code_and_its_only_child_are_one_cell(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("tree.csv").write_text("parent,child\nTotal,A\nTotal,B\nA,A1\nB,B1\nB,B2\n")
+    Path("cells.csv").write_text("code,value\nA1,3\nB1,20\nB2,30\n")
+    command = ["assess", "cells.csv", "--hierarchy", "code=tree.csv", "--rules", "threshold(5)"]
+    assert main([*command, "--out", "all.csv"]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "1 sensitive cell in 2 rows with status u" in told

@@ -199,7 +199,9 @@ def test_missing_values_are_worked_out_where_totals_tell_them() -> None:
     table = Table.from_array([[np.nan, 2, 3], [3, 4, 7], [4, np.nan, 10]], totals=True)
     assert table.units[table.find("1", "1")] == 1
     assert table.units[table.find("Total", "2")] == 6
-    assert len(table.notes) == 2
+    assert table.notes == (
+        "2 missing values computed from the others: (row=1, column=1); (row=Total, column=2)",
+    )
 
 
 def test_missing_values_that_nothing_determines_are_refused_by_name() -> None:

@@ -199,3 +199,33 @@ def test_the_kinds_are_told_apart() -> None:
     (found,) = (formula for formula in search(values, [3]) if formula.row == 3)
     assert found.kind is Kind.DIFFERENCE
     assert (found.first, found.second) == ((2,), (0,))
+
+
+def test_what_follows_from_sums_that_were_found_is_not_listed_again(tmp_path: Path) -> None:
+    """G is also a difference of the sums of 14 and of 11 codes, which says nothing more."""
+    path = tmp_path / "case.csv"
+    path.write_text(
+        """Industry,a,b,c,d,e
+C,37621,32798,19991,50838,8108
+C10,11304,0,13329,41828,2392
+C11,10410,0,1681,0,190
+C13,5055,12505,3654,9010,4491
+C14,6476,20293,99,0,0
+C20,4048,0,720,0,1035
+C21,328,0,508,0,0
+F,31498,46194,23311,39396,9689
+F41,9753,40796,9011,28446,171
+F42,1521,0,3590,4530,7767
+F43,20224,5398,10710,6420,1751
+G,50332,38873,23712,33021,3860
+G45,8612,0,5260,0,1066
+G46,20973,9566,8857,13425,1654
+G47,20747,29307,9595,19596,1140
+Total,119451,117865,67014,123255,21657
+"""
+    )
+    with pytest.raises(UndeclaredSumsError) as refused:
+        read_case(path)
+    assert "'Industry' has subtotals that no classification declares" in refused.value.fault
+    assert "F = F41 + F42 + F43" in refused.value.fault
+    assert "follow from others" not in refused.value.fault

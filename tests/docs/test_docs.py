@@ -201,6 +201,14 @@ def _anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
+def test_the_list_of_the_how_to_names_every_section_in_its_order() -> None:
+    page = (ROOT / "docs" / "how-to.md").read_text(encoding="utf-8")
+    listed = re.search(r"^On this page:\n\n((?:- .*\n)+)", page, re.MULTILINE)
+    assert listed is not None
+    sections = re.findall(r"^## (.+)$", FENCE.sub("", page), re.MULTILINE)
+    assert re.findall(r"^- \[(.+)\]\(#", listed[1], re.MULTILINE) == sections
+
+
 def test_every_document_is_reached_from_the_readme() -> None:
     linked = {Path(target.partition("#")[0]).name for target in LINK.findall(DOCUMENTS[0].read_text("utf-8"))}
     assert {path.name for path in DOCUMENTS[1:]} <= linked

@@ -20,6 +20,9 @@ class Considered:
         Kinds of contributors that the table knows and that the problem leaves out.
     largest
         0, or how many of the largest contributors of each cell were considered where others are unknown.
+    unknown
+        Kinds of contributors that the table counts without identifying them, so that none is an attacker,
+        though nobody left them out.
     """
 
     respondents: int = 0
@@ -28,6 +31,7 @@ class Considered:
     insiders: int = 0
     left_out: tuple[str, ...] = ()
     largest: int = 0
+    unknown: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -44,4 +48,19 @@ class Considered:
             words += f" (only the {self.largest} largest of each cell are known)"
         if self.left_out:
             words += f", {' and '.join(self.left_out)} left out"
+        if self.unknown:
+            words += f", {' and '.join(self.unknown)} left out as they are unknown"
         return words
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A warning of contributors who are no attackers because the table does not identify them."""
+        if not self.unknown:
+            return ()
+        kinds = " and ".join(self.unknown)
+        return (
+            f"the table counts {kinds} but does not say who they are: none of them is an attacker, so that "
+            "what they deduce with their own contribution is not checked. Protect the microdata instead of a "
+            "file of cells (microdata in a project.toml), or choose outsider as attackers to leave them out "
+            "on purpose",
+        )

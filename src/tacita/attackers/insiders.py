@@ -110,6 +110,17 @@ def list_known_kinds(table: Table) -> tuple[str, ...]:
     return tuple(word for word, by in KINDS.items() if _are_known(_contributions(table, by)))
 
 
+def _list_unknown_kinds(table: Table) -> tuple[str, ...]:
+    """Return the kinds of contributors that a table counts, or has amounts of, without identifying them."""
+    counts = {"respondents": table.count, "holdings": table.holding_count}
+    return tuple(
+        word
+        for word, by in KINDS.items()
+        if (counts[word] is not None or _contributions(table, by) is not None)
+        and not _are_known(_contributions(table, by))
+    )
+
+
 def find_insiders(
     table: Table, rule: Rule | None, levels: Levels, outsider: Outsider, attackers: Sequence[AttackerLike]
 ) -> tuple[InsiderList, Considered]:
@@ -156,7 +167,12 @@ def find_insiders(
         derived = drop_dominated(derived, levels)
     left_out = tuple(word for word in list_known_kinds(table) if word not in kinds)
     considered = Considered(
-        **numbers, coalitions=len(coalitions), insiders=len(by_hand), left_out=left_out, largest=only
+        **numbers,
+        coalitions=len(coalitions),
+        insiders=len(by_hand),
+        left_out=left_out,
+        largest=only,
+        unknown=() if words or not len(levels) else _list_unknown_kinds(table),
     )
     return InsiderList.join([found[0], derived]), considered
 

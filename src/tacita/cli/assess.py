@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacita.cli.case_options import Case, CaseFlags, pose_problem
-from tacita.cli.console import make_console, print_json, print_written
+from tacita.cli.console import make_console, print_json, print_notes, print_written
 from tacita.cli.verb import DONE, Output
 from tacita.core.errors import InputError
 from tacita.core.words import pluralize
@@ -53,6 +53,13 @@ def run_assess_command(
 
         write_table(problem.table, to, problem)
         print_written(to, "it holds true values")
+        cells, parts = len(problem.levels), problem.table.structure.parts
+        rows = sum(int(problem.levels.sensitive[part.cells].sum()) for part in parts)
+        if rows > cells:
+            print_notes(
+                f"{pluralize(cells, 'sensitive cell')} in {pluralize(rows, 'row')} with status u: a code and "
+                "its only child are one cell with a row each, and so is a cell that linked tables share"
+            )
     if output.json:
         print_json(_build_answer(problem, show_values))
         return DONE

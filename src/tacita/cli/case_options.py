@@ -300,7 +300,7 @@ def _refuse_contributors(path: Path, kinds: Iterable[str]) -> None:
             f"--attackers {inside[0]} needs to know who they are, but a table file does not carry who stands "
             "behind the cells",
             place=path,
-            remedy="use a project.toml with microdata (see docs/how-to.md)",
+            remedy="use a project.toml with microdata (how-to, 'Defend against insiders and holdings')",
         )
 
 

@@ -13,6 +13,7 @@ from tacita.cli.console import print_notes
 from tacita.cli.resuming import choose_checkpoint, describe_stop, make_folder
 from tacita.core.errors import InfeasibleError, InputError, TacitaError
 from tacita.core.outcome import Status
+from tacita.core.words import pluralize
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
@@ -132,6 +133,11 @@ def protect_case(
         return ProtectedCase(answer, problem, None, Written(()), error, leftovers=left)
     found = carrier.check(lambda run: audit(problem, release, run))
     answer.update(_build_result(problem, release, found))
+    if begin:
+        hidden = int(begin["start"].sum())
+        still = int((begin["start"] & release.changed).sum())
+        answer["start"] = {"hidden": hidden, "still_hidden": still}
+        print_notes(f"of {pluralize(hidden, 'cell')} hidden in {start}, {still:,} stay hidden")
     written = Written(())
     if place is not None:
         output = specification.output

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacita.cli.case_options import make_flag, parse_levels, parse_pairs, print_table_notes
-from tacita.cli.console import make_console, print_json, print_written
+from tacita.cli.console import make_console, print_json, print_notes, print_written
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.verb import DONE, Output
 from tacita.core.errors import InputError
@@ -69,6 +69,7 @@ def run_tabulate_command(
     ] = None,
 ) -> int:
     """Tabulate records: totals over all classifications, respondents counted, largest contributions kept."""
+    from tacita.attackers.insiders import list_known_kinds
     from tacita.formats.recodings import read_recodings
     from tacita.formats.records import tabulate_file
     from tacita.specification.specification import find_project
@@ -110,6 +111,11 @@ def run_tabulate_command(
 
         write_table(table, to)
         print_written(to, "it holds true values")
+        if kinds := list_known_kinds(table):
+            print_notes(
+                f"the file does not say which {' and '.join(kinds)} stand behind its cells. To have them as "
+                "attackers, protect a project.toml that names the records as microdata"
+            )
     if output.json:
         dimensions = {d.name: len(d.codes) for d in table.structure.dimensions}
         print_json(

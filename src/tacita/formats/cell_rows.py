@@ -8,7 +8,7 @@ import numpy as np
 
 from tacita.core.exact import Cells
 from tacita.core.tables.columns import Columns
-from tacita.core.tables.dimension import recognise_total_for
+from tacita.core.tables.dimension import Codes, recognise_total_for
 from tacita.core.tables.structure import Structure
 
 
@@ -31,6 +31,18 @@ def find_cells(source: Columns, structure: Structure, dimensions: Sequence[int] 
         rows, distinct = source.codes("cell")
         position = {label: k for k, label in enumerate(structure.labels)}
         return np.array([position.get(label, -1) for label in distinct], dtype=np.int64)[rows]
+    codes = find_codes(source, structure, dimensions)
+    cells = np.full(codes.shape[0], -1, dtype=np.int64)
+    listed = (codes >= 0).all(axis=1)
+    cells[listed] = structure.locate(codes[listed])
+    return cells
+
+
+def find_codes(source: Columns, structure: Structure, dimensions: Sequence[int] | None = None) -> Codes:
+    """Return the representative codes of the cell that each row of a file is about; -1 for unknown codes.
+
+    Parameters are those of :func:`find_cells`.
+    """
     codes = np.empty((source.data.num_rows, len(structure.dimensions)), dtype=np.int32)
     for d, dimension in enumerate(structure.dimensions):
         known, stands_for = dimension.position, dimension.representative
@@ -42,7 +54,4 @@ def find_cells(source: Columns, structure: Structure, dimensions: Sequence[int] 
             known = {**known, total: known[dimension.total]}
         found = [int(stands_for[known[code]]) if code in known else -1 for code in distinct]
         codes[:, d] = np.array(found, dtype=np.int32)[rows]
-    cells = np.full(codes.shape[0], -1, dtype=np.int64)
-    listed = (codes >= 0).all(axis=1)
-    cells[listed] = structure.locate(codes[listed])
-    return cells
+    return codes

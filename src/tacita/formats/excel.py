@@ -32,6 +32,8 @@ RELEASE = "release"
 LONGEST_SHEET_NAME = 31
 HEADINGS = 3
 """Rows of a crosstab's sheet down to its column headings: title, blank, headings."""
+BLANK = "blank: no such cell, nothing was counted there"
+"""What an empty place of a crosstab means."""
 NEAR = "the true value lies between low and high of the sheet 'release'"
 BLUE, RED, GREY = "#BDD7EE", "#F8CBAD", "#D9D9D9"
 MEANING_INTERNAL = (
@@ -70,7 +72,7 @@ def write_excel(
     used = list_meanings(release, presentation, NEAR)
     explained = [*MEANING_INTERNAL, *used] if internal else used
     with create_workbook(path, public=not internal) as book:
-        look = _CellFormats(book, internal)
+        look = _CellFormats(book, internal, release.decimals)
         for part, (crosstab, _) in zip(parts, names, strict=True):
             if not release.structure.labels:
                 title = presentation.name(release) if len(parts) == 1 else _name_part(release, part)
@@ -130,15 +132,19 @@ def create_workbook(path: Path, *, public: bool = False) -> Iterator[Any]:
 class _CellFormats:
     """The formats of a workbook, by what a cell is."""
 
-    def __init__(self, book: Any, internal: bool) -> None:
+    def __init__(self, book: Any, internal: bool, decimals: int) -> None:
         self.internal = internal
         self.header = book.add_format({"bold": True})
-        self._primary = book.add_format({"bg_color": BLUE if internal else GREY})
-        self._secondary = book.add_format({"bg_color": RED}) if internal else self._primary
+        # All numbers show as many decimals as the table has, so that they stand below each other.
+        number = {"num_format": f"0.{'0' * decimals}"} if decimals else {}
+        self._published = book.add_format(number)
+        self._primary = book.add_format({**number, "bg_color": BLUE if internal else GREY})
+        self._secondary = book.add_format({**number, "bg_color": RED}) if internal else self._primary
 
-    def colour(self, release: Release, cell: int) -> Any:
+    def find(self, release: Release, cell: int) -> Any:
+        """Return the format of a cell in the workbook, by whether and why its number is changed."""
         if release.marks[cell] == Mark.PUBLISHED:
-            return None
+            return self._published
         return self._primary if release.primary[cell] else self._secondary
 
 
@@ -152,18 +158,18 @@ def _write_cells(sheet: Any, release: Release, part: int, look: _CellFormats) ->
     ends = [format_numbers(units[cells], release.decimals) for units in (release.low, release.high)]
     ends.append(format_numbers(release.value[cells], release.decimals, ~release.shown[cells]))
     for r, cell in enumerate(cells.tolist()):
-        colour = look.colour(release, cell)
+        own, changed = look.find(release, cell), release.marks[cell] != Mark.PUBLISHED
         for c, column in enumerate(columns):
             sheet.write_string(r + 1, c, column[r])
         at = len(columns)
-        sheet.write_string(r + 1, at, words[release.marks[cell]], colour)
+        sheet.write_string(r + 1, at, words[release.marks[cell]], own)
         for k, numbers in enumerate(ends):
             if numbers[r]:
-                sheet.write_number(r + 1, at + 1 + k, float(numbers[r]), colour)
-            elif colour is not None:
-                sheet.write_blank(r + 1, at + 1 + k, None, colour)
-        if look.internal and colour is not None:
-            sheet.write_string(r + 1, at + 4, "primary" if release.primary[cell] else "secondary", colour)
+                sheet.write_number(r + 1, at + 1 + k, float(numbers[r]), own)
+            elif changed:
+                sheet.write_blank(r + 1, at + 1 + k, None, own)
+        if look.internal and changed:
+            sheet.write_string(r + 1, at + 4, "primary" if release.primary[cell] else "secondary", own)
     sheet.freeze_panes(1, len(columns))
 
 
@@ -184,7 +190,7 @@ def _write_crosstab(
     side, top = len(page.stub), HEADINGS + bool(page.column_labels)
     if len(page.dimensions) < 2 or side + len(page.columns) > MOST_COLUMNS:
         return
-    if top + len(page.rows) + 1 + len(legend) > MOST_ROWS:
+    if top + len(page.rows) + 2 + len(legend) > MOST_ROWS:
         return
     sheet = book.add_worksheet(name)
     sheet.write_string(0, 0, escape(title), look.header)
@@ -195,13 +201,15 @@ def _write_crosstab(
     for r, stub in enumerate(page.list_stubs()):
         for c, text in enumerate(stub):
             sheet.write_string(top + r, c, escape(text), look.header)
-    words = ("x (primary)", "x (secondary)") if look.internal and release.primary.any() else (mark, mark)
+    told = look.internal and release.primary.any()
+    words = (f"{mark} (primary)", f"{mark} (secondary)") if told else (mark, mark)
     texts = format_cells(release, *words)
     for r, c, cell in zip(*(each.tolist() for each in (*page.at, page.cells)), strict=True):
         write = sheet.write_number if release.shown[cell] else sheet.write_string
         content = float(texts[cell]) if release.shown[cell] else escape(texts[cell])
-        write(top + r, side + c, content, look.colour(release, cell))
-    for r, line in enumerate(legend):
+        write(top + r, side + c, content, look.find(release, cell))
+    blank = len(page.cells) < len(page.rows) * len(page.columns)
+    for r, line in enumerate([*legend, *([BLANK] if blank else [])]):
         sheet.write_string(top + len(page.rows) + 1 + r, 0, escape(line))
     sheet.freeze_panes(top, side)
 

@@ -25,8 +25,8 @@ from tacita.formats.number_texts import format_numbers
 COLUMNS = ("mark", "low", "high", "value")
 """What a release of ours says of each cell, after its codes."""
 _MARKS = "x (x) : c * - – . .. ... confidential suppressed (suppressed) hidden ps cs"
-SUPPRESSED = frozenset(["", "x (primary)", "x (secondary)", *_MARKS.split()])
-PRIMARY = frozenset(["ps", "x (primary)"])
+PRIMARY = frozenset(["ps", *(f"{mark} (primary)" for mark in _MARKS.split())])
+SUPPRESSED = frozenset(["", *_MARKS.split(), *PRIMARY, *(f"{mark} (secondary)" for mark in _MARKS.split())])
 DASHES = frozenset(["-", "–"])
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _VALUE = re.compile(rf"({_NUMBER})\Z")

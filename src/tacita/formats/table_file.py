@@ -241,8 +241,8 @@ def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles)
             raise RecordsError(
                 f"every row has a '{name}' of its own, as in records about single respondents",
                 place=path,
-                remedy=f"tabulate them first, with '{name}' as the respondent column, or name the columns of "
-                "codes",
+                remedy="name the file as microdata in a project.toml (tutorial, step 8), with "
+                f"'{name}' as the respondent column; or name the columns of codes",
                 options=["by"],
             )
 

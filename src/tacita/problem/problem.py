@@ -77,7 +77,8 @@ class Problem:
     given_attackers
         The attackers as they were given, without the outsider's bounds.
     warnings
-        Warnings of the table and of the rule. Those of the rule are issued as :class:`TacitaWarning` too.
+        Warnings of the table, of the rule and of the attackers. All but the table's are issued as
+        :class:`TacitaWarning` too.
     """
 
     table: Table
@@ -120,7 +121,7 @@ class Problem:
         )
         _refuse_broken_levels(table, levels)
         insiders, considered = find_insiders(table, own_rule, levels, outsider, given)
-        own_warnings = find_doubtful_percentages(levels, table, outsider)
+        own_warnings = (*considered.warnings, *find_doubtful_percentages(levels, table, outsider))
         exempt = np.zeros(len(table), dtype=bool)
         if own_rule is not None:
             unheeded = find_unheeded_requests(own_rule, table)

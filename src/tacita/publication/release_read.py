@@ -25,15 +25,22 @@ from tacita.core.exact import Cells, Units, freeze
 from tacita.core.release import Mark, Release
 from tacita.core.tables.columns import Columns
 from tacita.core.tables.dimension import Dimension, recognise_total_for
+from tacita.core.tables.empty_cells import find_empty
 from tacita.core.tables.frames import find_part
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
-from tacita.formats.cell_rows import find_cells, list_code_columns
+from tacita.formats.cell_rows import find_cells, find_codes, list_code_columns
 from tacita.formats.code_labels import name_label_columns
 from tacita.formats.columns import read_columns
 from tacita.formats.sdmx.release_rows import convert_release
 from tacita.publication.folders import refuse_incomplete
-from tacita.publication.release_rows import ReleaseRows, apply_rounding, parse_foreign_rows, parse_own_rows
+from tacita.publication.release_rows import (
+    ReleaseRows,
+    apply_rounding,
+    find_nothing_or_zero,
+    parse_foreign_rows,
+    parse_own_rows,
+)
 from tacita.publication.rounded_by_others import RoundingMode
 from tacita.verify import LABELS, NOTICES, RELEASE
 
@@ -112,6 +119,7 @@ def read_release(
     source = _unpivot_crosstab(source, table, part, path)
     with name_file_in_errors(path):
         cells = _find_cells(source, table, part)
+        source, cells = _leave_out_empty(source, table, cells, value, path)
         reading = ReleaseReading(value=value, base=base, radius=radius, rounded=rounded)
         return build_release(path, source, table, cells, absent, reading)
 
@@ -201,20 +209,49 @@ def unpivot(source: Columns, down: Dimension, right: Dimension) -> Columns:
 
 
 def _find_cells(source: Columns, table: Table, part: int) -> Cells:
-    """Return the position of the cell that each row of a published file is about; refuse unknown cells."""
+    """Return the position of the cell that each row of a published file is about, -1 if it is not listed."""
     structure = table.structure
     found = np.full(source.data.num_rows, -1, dtype=np.int64)
     for own, rows in _split_by_table(source, structure, part):
         picked = select_rows(source, rows)
         _refuse_other_codes(picked, structure, own)
         found[rows] = find_cells(picked, structure, find_part(structure, own).dimensions)
-    if (wrong := np.flatnonzero(found < 0)).size:
+    return found
+
+
+def _leave_out_empty(
+    source: Columns, table: Table, cells: Cells, value: str | None, path: str | os.PathLike[str]
+) -> tuple[Columns, Cells]:
+    """Return the rows of a published file, and their cells, without those of cells that are empty.
+
+    Every attacker of the audit knows that these are zero, so a row that says so, or nothing, tells them
+    nothing new. Rows that say anything else, and those of other cells that are not listed, are refused.
+    """
+    listed = cells >= 0
+    if listed.all():
+        return source, cells
+    absent = np.flatnonzero(~listed)
+    rows = source.take(absent)
+    empty = np.zeros(absent.size, dtype=bool)
+    if "mark" not in source.names and not table.structure.labels and len(table.structure.parts) == 1:
+        codes = find_codes(rows, table.structure)
+        known = np.flatnonzero((codes >= 0).all(axis=1))
+        empty[known] = find_empty(table.structure, codes[known])
+    if (wrong := np.flatnonzero(~empty)).size:
         raise ReleaseError(
             f"the table has no such cell{and_others(wrong.size, 'row')}",
-            place=source.place(int(wrong[0])),
+            place=rows.place(int(wrong[0])),
             remedy="check that the release belongs to this table",
         )
-    return found
+    column = _find_value_column(source, table, path) if value is None else value
+    if (wrong := np.flatnonzero(~find_nothing_or_zero(rows, column))).size:
+        raise ReleaseError(
+            "the table has nothing in this cell, which is neither left blank nor 0"
+            f"{and_others(wrong.size, 'row')}",
+            place=rows.place(int(wrong[0])),
+            remedy="check that the release belongs to this table",
+        )
+    return select_rows(source, np.flatnonzero(listed)), cells[listed]
 
 
 def _split_by_table(source: Columns, structure: Structure, part: int) -> list[tuple[int, Cells]]:

@@ -142,6 +142,16 @@ def parse_foreign_rows(
     return ReleaseRows(marks, low, high, shown, parsed.primary[at], bare, dashes=bool(dashed.any()))
 
 
+def find_nothing_or_zero(source: Columns, name: str) -> Mask:
+    """Return a mask of the rows of another program's release file that say nothing, zero, or a dash."""
+    encoded = source.texts(name).combine_chunks().dictionary_encode()
+    distinct = encoded.dictionary.to_pylist()
+    parsed = parse_published(distinct, source.decimal)
+    zero = (parsed.marks == Mark.PUBLISHED) & (parsed.low == 0) & ~parsed.beside
+    said = [text.strip() in ("", *DASHES) for text in distinct]
+    return np.asarray((zero | said)[encoded.indices.to_numpy()])
+
+
 def apply_rounding(
     rows: ReleaseRows, table: Table, cells: Cells, base: float | None, how: str | None
 ) -> ReleaseRows:

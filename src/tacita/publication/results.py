@@ -60,6 +60,8 @@ from tacita.storage.internal import PUBLICATION
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
 
+LAID_OUT = frozenset(["crosstab", "html", "xlsx"])
+"""Formats that lay a release out as it is printed, with its title, and its mark in place of numbers."""
 REPLACED = "earlier-release"
 """What copies of releases that are replaced are called, the first one without a number."""
 PRIMARY_NOTE = (
@@ -181,10 +183,21 @@ def write_results(
     shown = tuple(path for path in paths if path.parent != inside)
     primary = [f"{path} {PRIMARY_NOTE}" for path in shown if path.suffix in (".txt", ".tsv")]
     more = (*_note_removed(gone, paths), *note_releases_outside(place))
-    said = _list_sdmx_notes(audit, place, chosen, sdmx)
+    said = [*_note_unseen(mark, title, chosen), *_list_sdmx_notes(audit, place, chosen, sdmx)]
     if "sdmx" in chosen and sdmx is not None and sdmx.primary:
         warnings = (*warnings, f"{place.home / place.public / chosen['sdmx']} {TELLS_PRIMARY}")
     return Written(paths, (*notes, *layout, *primary, *said, *more), warnings, shown)
+
+
+def _note_unseen(mark: str, title: str, chosen: Mapping[str, str]) -> list[str]:
+    """Return a note on a mark or title of the release that none of its published formats shows."""
+    unseen = [word for word, given in (("mark", mark != USUAL_MARK), ("title", title)) if given]
+    if not chosen or not unseen or not LAID_OUT.isdisjoint(chosen):
+        return []
+    return [
+        f"the {' and the '.join(unseen)} can be seen in the formats {', '.join(sorted(LAID_OUT))} only, "
+        f"not in {', '.join(chosen)}"
+    ]
 
 
 def _list_sdmx_notes(

@@ -68,7 +68,9 @@ def build_crosstab_table(
         left -= max(len(column.code), *(len(text) for text in texts)) + 3
         if left < 0 and columns:
             more = pluralize(len(picture.columns) - len(columns), "more column")
-            table.caption = f"not shown, as they do not fit here: {more}"
+            table.caption = (
+                f"not shown, as they do not fit here: {more}; widen the window, or open the release"
+            )
             break
         table.add_column(Text(column.code), justify="right", no_wrap=True)
         columns.append(texts)
@@ -178,7 +180,8 @@ def build_levels_table(problem: Problem, show_values: bool, most: int = 20) -> R
             row += [exact.to_text(int(column[cell]), table.decimals) for column in numbers]
         shown.add_row(*(Text(word) for word in row))
     if problem.sensitive.size > most:
-        shown.caption = f"and {problem.sensitive.size - most:,} more; --out FILE.csv lists all"
+        more = f"and {problem.sensitive.size - most:,} more"
+        shown.caption = f"{more}; --out FILE.csv writes every cell, sensitive ones with status u"
     return shown
 
 

@@ -6,7 +6,9 @@
 A dimension without a column, or without a code in a row, is at its total. Sensitive cells may have columns
 ``lpl``, ``upl``, ``spl`` and ``protection``. Of a release, which has a column ``mark``, those cells count
 that it publishes where cells are to be published or exempt, and those that it does not publish where they are
-to be hidden or sensitive. Rows on cells that the table does not have are left out with a warning, since
+to be hidden or sensitive. Of a file with a column ``status``, such as ``tacita assess --out`` writes, those
+count whose letter says so: ``u`` (sensitive), ``u``, ``m`` and ``x`` (to be hidden), ``z`` and ``p`` (to be
+published). Rows on cells that the table does not have are left out with a warning, since
 codes come and go between periods. A column that is no dimension and nothing of the above is refused: it may
 be one by another name.
 """
@@ -28,6 +30,7 @@ from tacita.core.words import pluralize
 from tacita.formats.cell_rows import find_cells, list_code_columns
 from tacita.formats.code_labels import name_label_columns
 from tacita.formats.columns import read_columns
+from tacita.formats.marks import LETTERS as STATUS_LETTERS
 from tacita.formats.roles import guess_role
 from tacita.publication.folders import find_release
 from tacita.rules import Rule
@@ -43,6 +46,8 @@ CELLS = ("must_publish", "must_hide", "sensitive", "exempt")
 """Decisions on cells, which files can list."""
 WORDS = ("reason", "by", "table")
 """Columns of a file of decisions beside codes, levels and what releases have."""
+LETTERS = {"must_publish": "zp", "must_hide": "umx", "sensitive": "u"}
+"""The letters of a column ``status`` that mean a decision; none means that a cell is exempt."""
 PUBLISHED = ("must_publish", "exempt")
 """Those for which a release lists the cells that it publishes."""
 
@@ -77,9 +82,9 @@ def read_decided(specification: Specification, table: Table, name: str) -> Decid
     try:
         rows = _find_rows(source, table)
         levels = _read_levels(source) if name == "sensitive" else {}
+        meant = _find_meant(source, table.structure, name)
     except InputError as error:
         raise error.with_place(path) from None
-    meant = _find_meant(source, published=name in PUBLISHED)
     there = np.flatnonzero(meant & (rows >= 0))
     cells: list[int] = rows[there].tolist()
     lost = np.flatnonzero(meant & (rows < 0))
@@ -149,14 +154,31 @@ def _fill_with_total(source: Columns, name: str, total: str) -> Columns:
     return replace(source, data=source.data.set_column(source.names.index(name), name, filled))
 
 
-def _find_meant(source: Columns, *, published: bool) -> Mask:
-    """Return the rows that a decision is about: all of them, or of a release those that it publishes or
-    not.
+def _find_meant(source: Columns, structure: Structure, decision: str) -> Mask:
+    """Return the rows that a decision is about: all of them; of a release those that it publishes or not; of
+    a file with a status those whose letter means it.
     """
-    if "mark" not in source.names:
+    if "mark" in source.names:
+        words = [word.lower() == Mark.PUBLISHED.word for word in _list_texts(source, "mark")]
+        return np.array([shown == (decision in PUBLISHED) for shown in words], dtype=bool)
+    codes = list_code_columns(structure)
+    status = [name for name in source.names if guess_role(name) == "status" and name not in codes]
+    if not status:
         return np.ones(source.data.num_rows, dtype=bool)
-    words = [word.lower() == Mark.PUBLISHED.word for word in _list_texts(source, "mark")]
-    return np.array([shown == published for shown in words], dtype=bool)
+    letters = np.char.lower(np.char.strip(np.array(_list_texts(source, status[0]), dtype=np.str_)))
+    if decision not in LETTERS:
+        raise FormatError(
+            f"column '{status[0]}' has no letter for cells that are exempt",
+            remedy="list these cells alone, without the column",
+        )
+    if strange := sorted({*letters.tolist()} - STATUS_LETTERS):
+        row = int(np.flatnonzero(letters == strange[0])[0])
+        raise FormatError(
+            f"status '{strange[0]}' is unknown",
+            place=source.place(row),
+            remedy=f"use one of {', '.join(sorted(filter(None, STATUS_LETTERS)))}, or take the column out",
+        )
+    return np.isin(letters, list(LETTERS[decision]))
 
 
 def _read_levels(source: Columns) -> dict[str, list[float | None]]:

@@ -190,7 +190,7 @@ def _list_rows(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Codes, Ce
 
 
 def _fill_missing(structure: Structure, units: Units, missing: Mask) -> tuple[Units, list[str]]:
-    """Return the table's values in units, missing ones computed from single equations, and a note on each."""
+    """Return the table's values in units, missing ones computed from single equations, and a note on them."""
     units, unknown = units.copy(), missing.copy()
     units[unknown] = 0
     equations = structure.equations
@@ -213,10 +213,9 @@ def _fill_missing(structure: Structure, units: Units, missing: Mask) -> tuple[Un
             f"no value for {structure.names(np.flatnonzero(unknown))}, and the equations do not determine it",
             remedy="give the value, write 0, or leave the row out if the cell is empty",
         )
-    return units, [
-        f"missing value of ({structure.name(int(c))}) computed from the others"
-        for c in np.flatnonzero(missing)
-    ]
+    filled = np.flatnonzero(missing)
+    what = f"{pluralize(filled.size, 'missing value')} computed from the others"
+    return units, [f"{what}: {structure.names(filled, most=3)}"]
 
 
 def _missing_error(dimensions: Sequence[Dimension], codes: Codes, missing: Mask) -> InputError:

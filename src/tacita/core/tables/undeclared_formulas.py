@@ -11,7 +11,8 @@ Names that say so (:data:`HINTS`) help the evidence, but are none: a column is n
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -64,7 +65,7 @@ class FoundFormulas:
 
 
 def find_formulas(
-    matrix: CodeMatrix, unit: int, known: Sequence[frozenset[str]], least: float
+    matrix: CodeMatrix, unit: int, known: Mapping[str, Sequence[str]], least: float
 ) -> FoundFormulas | None:
     """Return the codes of a dimension that follow from others by formulas; None if none are likely.
 
@@ -73,7 +74,7 @@ def find_formulas(
     unit
         What stands for 1 in the integers.
     known
-        Sums that were found: the codes of each, the total with the parts.
+        Sums that were found: the parts of each code that is one.
     least
         Evidence of a formula, in bits, below which it is left out.
     """
@@ -81,7 +82,9 @@ def find_formulas(
 
 
 class _FormulasOfDimension:
-    def __init__(self, matrix: CodeMatrix, unit: int, known: Sequence[frozenset[str]], least: float) -> None:
+    def __init__(
+        self, matrix: CodeMatrix, unit: int, known: Mapping[str, Sequence[str]], least: float
+    ) -> None:
         self.matrix, self.unit, self.known, self.least = matrix, unit, known, least
         given = [matrix.total] if matrix.total_is_given else []
         self.rows: Cells = np.concatenate([matrix.rows, given]).astype(np.int64)
@@ -138,11 +141,23 @@ class _FormulasOfDimension:
         return any(HINTS.search(text) for text in (code, *labels))
 
     def _is_known(self, formula: Formula) -> bool:
-        """Return whether a formula of a table's code says what a sum that was found says."""
+        """Return whether a formula of a table's code follows from the sums that were found."""
         if formula.kind is not Kind.DIFFERENCE:
             return False
-        codes = {self.codes[row] for row in (formula.row, *formula.first, *formula.second)}
-        return not self.matrix.dimension.is_flat or any(codes <= each for each in self.known)
+        if not self.matrix.dimension.is_flat:
+            return True
+        left = Counter(self._list_parts([formula.row, *formula.second]))
+        return left == Counter(self._list_parts(formula.first))
+
+    def _list_parts(self, rows: Sequence[int]) -> Iterator[str]:
+        """Yield the codes in rows of the table, and in place of each that is a sum its smallest parts."""
+        waiting = [self.codes[row] for row in rows]
+        while waiting:
+            code = waiting.pop()
+            if code in self.known:
+                waiting += self.known[code]
+            else:
+                yield code
 
     def _adds_up(self, values: np.ndarray, accepted: Mapping[int, Formula]) -> bool:
         """Return whether a table's codes add up to the total that is given, without those that follow."""

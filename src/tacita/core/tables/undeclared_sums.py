@@ -37,8 +37,8 @@ from tacita.core.words import pluralize
 CERTAIN, LIKELY = 10.0, 4.0
 """Evidence in bits from which sums are refused, and from which they get a warning."""
 REMEDY = (
-    "use the classification that was found, or give another; if they add up by chance, say that undeclared "
-    "sums are to be ignored"
+    "use the classification that was found, or give another, since readers see the sums too; if they add up "
+    "by chance, say that undeclared sums are to be ignored"
 )
 MOST_SHOWN = 6
 
@@ -199,13 +199,10 @@ def _search_matrix(matrix: CodeMatrix) -> FoundSums | None:
 
 
 def describe_sums(found: FoundSums) -> str:
-    """Return a sentence or two for an error or warning of undeclared sums among codes of a table."""
-    sure = "are" if found.certain else "may be"
-    where = f" in all {pluralize(found.columns, 'column')}" if found.columns > 1 else ""
-    return (
-        f"codes of '{found.dimension}' {sure} the sums of others{where}: {found}. Readers who see that know "
-        "more than the table, which takes them for separate parts"
-    )
+    """Return what an error or warning says of undeclared sums among codes of a table."""
+    sure = "has" if found.certain else "may have"
+    where = f", in all {pluralize(found.columns, 'column')}" if found.columns > 1 else ""
+    return f"'{found.dimension}' {sure} subtotals that no classification declares{where}: {found}"
 
 
 def refuse_undeclared_sums(
@@ -240,7 +237,7 @@ def refuse_undeclared_sums(
         if matrix is None:
             continue
         found = None if parts else _search_matrix(matrix)
-        known = [] if found is None else [frozenset([code, *below]) for code, below in found.equations]
+        known = {} if found is None else dict(found.equations)
         following = find_formulas(matrix, 10**decimals, known, LIKELY)
         sums += [found] if found is not None else []
         formulas += [following] if following is not None else []

@@ -96,7 +96,7 @@ def read_table_data(
         raise RecordsError(
             "its metadata describe records about single respondents",
             place=path,
-            remedy="tabulate them first, or name them as microdata in a project",
+            remedy="name them as microdata in a project.toml (tutorial, step 8)",
         )
     _refuse_options(metadata, read)
     fields = read_fields(path, metadata)
