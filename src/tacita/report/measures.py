@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, inf, isfinite, log10, nan
+from math import floor, isfinite, log10, nan
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacita.core.errors import InputError, did_you_mean
 from tacita.core.outcome import Status, compute_gap
 from tacita.core.run import Event
+from tacita.core.words import format_number as format_number
 
 if TYPE_CHECKING:
     from tacita.auditing.deduce import Deduction
@@ -24,15 +25,6 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 Measures = Mapping[str, float]
 """A number by the key of each measure; NaN where there is none."""
-
-
-def format_number(value: float) -> str:
-    """Return a number as text for reports, thousands separated; a sign if it is infinite or missing."""
-    if value != value:
-        return "–"
-    if value in (inf, -inf):
-        return "∞" if value > 0 else "−∞"
-    return f"{value:,.10g}"
 
 
 def format_short(value: float) -> str:
