@@ -1,9 +1,10 @@
-"""Numbers, and numbers of things, in words."""
+"""Numbers, numbers of things and options, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
+from typing import Any
 
 
 def pluralize(number: int, thing: str, things: str = "") -> str:
@@ -24,3 +25,21 @@ def format_number(value: float) -> str:
     if value in (inf, -inf):
         return "∞" if value > 0 else "−∞"
     return f"{value:,.10g}"
+
+
+def describe_method(name: str, options: Mapping[str, Any]) -> str:
+    """Return a method's title in reports, with chosen options: ``suppression (at most 4, margins off)``."""
+    chosen = ", ".join(
+        f"{option.replace('_', ' ')} {_format_option(value)}" for option, value in options.items()
+    )
+    return f"{name} ({chosen})" if chosen else name
+
+
+def _format_option(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value is None:
+        return "none"
+    if isinstance(value, tuple | list):
+        return ", ".join(map(_format_option, value))
+    return format_number(value) if isinstance(value, int | float) else str(value)
