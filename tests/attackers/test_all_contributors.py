@@ -120,8 +120,30 @@ def test_records_without_respondents_stand_for_the_smaller_ones_of_their_cell() 
     table = tc.tabulate({"region": [r for r, _ in rows], "code": [c for _, c in rows]}, ["region", "code"])
     problem = tc.Problem(table, tc.Marked([("N", "F")], lower=2, upper=2))
     assert problem.considered == Considered(respondents=20)
-    deep = tc.Problem(table, tc.Marked([("N", "F")], lower=5, upper=2))
-    assert deep.considered == Considered(respondents=20, largest=2)
+
+
+def test_smaller_records_than_those_that_are_kept_may_need_higher_levels() -> None:
+    """Who put in 1 of 43 needs a level of 42; the two who are kept, with 20 each, only one of 23."""
+    amounts = {"region": list("NNNNNS"), "code": ["F"] * 6, "amount": [20, 20, 1, 1, 1, 9]}
+    table = tc.tabulate(amounts, ["region", "code"], "amount")
+    deep = tc.Problem(table, tc.Marked([("N", "F")], lower=43, upper=2))
+    assert deep.considered == Considered(respondents=6, largest=2)
+
+
+def test_counted_records_are_alike_so_that_those_who_are_kept_stand_for_all() -> None:
+    rows = [(region, code) for region in "NS" for code in "FG" for _ in range(5)]
+    counted = {"region": [r for r, _ in rows], "code": [c for _, c in rows]}
+    problems = [
+        tc.Problem(
+            tc.tabulate(counted, ["region", "code"], largest=largest),
+            tc.Marked([("N", "F")], lower=5, upper=2),
+        )
+        for largest in (2, 20)
+    ]
+    few, all_of_them = problems
+    assert few.considered == all_of_them.considered == Considered(respondents=20)
+    needs = [{tuple(np.ravel([r.cells, r.lower, r.upper])) for r in each.requirements()} for each in problems]
+    assert needs[0] == needs[1]
 
 
 def test_those_who_are_in_no_list_of_the_largest_are_attackers_too() -> None:

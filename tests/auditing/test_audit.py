@@ -442,3 +442,15 @@ def test_a_part_may_have_targets_of_insiders_only(monkeypatch: pytest.MonkeyPatc
     in_parts = tc.audit(problem, release)
     assert in_parts.verdict == whole.verdict
     assert in_parts.safe
+
+
+def test_distances_of_nothing_have_no_sign() -> None:
+    """A solver may leave a negative zero where nothing moves; readers of the frame do not see it."""
+    table = tc.Table.from_array([[2, 9], [8, 7]])
+    problem = tc.Problem(table, tc.Threshold(3))
+    found = tc.audit(problem, tc.Release.suppress(table, problem.sensitive))
+    (own,) = found.answers
+    signed = replace(found, answers=(replace(own, below=np.array([-0.0]), above=np.array([-0.0])),))
+    shown = signed.to_pandas()[["below", "above"]].to_numpy()
+    assert (shown == 0).all()
+    assert not np.signbit(shown).any()

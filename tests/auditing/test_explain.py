@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from math import isnan
 from typing import Any
@@ -234,6 +236,84 @@ def test_an_audit_of_another_release_is_refused() -> None:
     audit = tc.audit(problem, tc.Release.suppress(problem.table, release.hidden))
     with pytest.raises(tc.ReleaseError, match="audit is of another"):
         tc.explain(problem, release, ("3", "1"), audit)
+
+
+@given(st.data())
+def test_derivations_are_true_sums_of_what_readers_know(data: st.DataObject) -> None:
+    """Where equations alone determine a cell, one after another, its derivation computes it from numbers that
+    are published, or were derived before; elsewhere there is none.
+    """
+    problem = data.draw(problems())
+    release = data.draw(releases(problem))
+    known = Counter(problem.table.text(cell) for cell in np.flatnonzero(~release.hidden))
+    for cell in np.flatnonzero(release.hidden).tolist():
+        found = tc.explain(problem, release, cell)
+        derived = Counter(known)
+        for line in found.derivation:
+            name, text = line.split(": ")
+            sum_text, value = text.split(" along ")[0].split(" = ")
+            numbers = Counter(part.strip("()") for part in sum_text.split() if part not in "+-")
+            assert not numbers - derived
+            assert sum(_read_terms(sum_text)) == pytest.approx(float(value))
+            derived[value] += 1
+        if found.derivation:
+            assert found.deduced.known
+            assert name == found.name
+            assert float(value) == found.deduced.low == problem.table.values[cell]
+
+
+def _read_terms(text: str) -> Iterator[float]:
+    sign = 1.0
+    for part in text.split():
+        if part in "+-":
+            sign = 1.0 if part == "+" else -1.0
+        else:
+            yield sign * float(part.strip("()"))
+
+
+def test_a_cell_alone_in_its_row_is_derived_and_so_is_what_follows_from_it() -> None:
+    table = tc.Table.from_array([[20, 50, 10], [8, 19, 22], [17, 32, 12]])
+    problem = tc.Problem(table, tc.Threshold(9))
+    release = tc.Release.suppress(table, [table.find("2", "1"), table.find("3", "1"), table.find("3", "2")])
+    found = tc.explain(problem, release, ("3", "1"))
+    assert found.derivation == (
+        "row=2, column=1: 49 - 19 - 22 = 8 along column",
+        "row=3, column=1: 45 - 20 - 8 = 17 along row",
+    )
+    assert "An outsider deduces: exactly 17.\n    row=2, column=1: 49 - 19" in found.text
+    assert str(found) == found.text
+
+
+def test_of_two_sums_that_give_a_cell_the_shorter_is_shown() -> None:
+    table = tc.Table.from_array([[20, 50, 10], [8, 19, 22]])
+    problem = tc.Problem(table, tc.Threshold(9))
+    found = tc.explain(problem, tc.Release.suppress(table, problem.sensitive), ("2", "1"))
+    assert found.derivation == ("row=2, column=1: 28 - 20 = 8 along row",)
+
+
+@pytest.mark.parametrize(
+    ("row", "derived"),
+    [
+        ([2, -5, 3], "row=1, column=1: 0 - (-5) - 3 = 2 along column"),
+        ([2, *range(1, 14)], "row=1, column=1: 93 - 91 = 2 along column"),
+    ],
+)
+def test_negative_numbers_stand_in_brackets_and_many_are_added_up(row: list[int], derived: str) -> None:
+    table = tc.Table.from_array([row, [7] * len(row)])
+    anyone = tc.Outsider.of(table, lower=float("-inf"))
+    problem = tc.Problem(table, tc.Marked([("1", "1")], lower=1, upper=1), anyone)
+    release = tc.Release.suppress(table, [table.find("1", "1"), table.find("Total", "1")])
+    assert tc.explain(problem, release, ("1", "1")).derivation == (derived,)
+
+
+def test_what_bounds_alone_pin_has_no_derivation() -> None:
+    """Four cells of a square are zero, since a row is; no single equation tells."""
+    table = tc.Table.from_array([[0, 0, 5], [3, 4, 6]])
+    problem = tc.Problem(table, tc.Zeros())
+    hidden = [table.find(row, column) for row in "12" for column in "12"]
+    found = tc.explain(problem, tc.Release.suppress(table, hidden), ("1", "1"))
+    assert found.deduced.known
+    assert found.derivation == ()
 
 
 def test_several_releases_are_explained_as_one() -> None:

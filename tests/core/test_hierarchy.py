@@ -357,7 +357,7 @@ class TestColumns:
     @pytest.mark.parametrize(
         ("rows", "fragments"),
         [
-            ([("A", "B", "1"), ("A", "B", "1")], ("'1' is repeated", "row 1", "row 2")),
+            ([("A", "B", "1"), ("A", "B", ""), ("A", "B", "B")], ("'B' is repeated", "row 2", "row 3")),
             ([("A", "B", "1"), ("A", "C", "1")], ("'1' has two parents", "'B' (row 1)", "'C' (row 2)")),
             ([("A", "B", "1"), ("B", "C", "2")], ("'B' has two parents", "row 1", "row 2")),
             ([("A", "B", "A")], ("'A' has two parents", "row 1")),
@@ -371,6 +371,34 @@ class TestColumns:
     def test_refuses(self, rows: list[tuple[Any, ...]], fragments: tuple[str, ...]) -> None:
         with refused(*fragments):
             self.build(rows)
+
+    def test_records_repeat_paths_and_have_no_order(self) -> None:
+        records = [("B", "B1", "9"), ("A", "A1", "10"), ("A", "A1", "2"), ("B", "B1", "9"), ("A", "A2", "7")]
+        assert self.build(records).codes == ("Total", "A", "A1", "2", "10", "A2", "7", "B", "B1", "9")
+        assert self.build(records[:3]).codes == ("Total", "B", "B1", "9", "A", "A1", "10", "2")
+        with refused("'9' has two parents", "'B1' (row 1)", "'B2' (row 6)"):
+            self.build([*records, ("B", "B2", "9")])
+
+    def test_rows_that_differ_in_the_label_alone_are_refused(self) -> None:
+        frame = pl.DataFrame({"A": ["1", "1"], "B": ["11", "11"], "text": ["eleven", "onze"]})
+        with refused("'11' is repeated", "row 1", "row 2"):
+            Hierarchy.from_columns(frame, ["A", "B"], label="text")
+
+    def test_without_names_all_columns_but_the_label_are_levels(self) -> None:
+        frame = pl.DataFrame({"A": ["1", "1"], "text": ["eleven", "twelve"], "B": ["11", "12"]})
+        assert Hierarchy.from_columns(frame, label="text") == Hierarchy.from_columns(
+            frame, ["A", "B"], "text"
+        )
+
+    @pytest.mark.parametrize("order", [("A88", "A21", "A10"), ("A21", "A10", "A88")])
+    def test_levels_in_another_order_are_named(self, order: tuple[str, ...], tmp_path: Path) -> None:
+        rows = [("A", "A1", "01"), ("A", "A1", "02"), ("A", "A2", "03"), ("B", "B1", "06")]
+        frame = pd.DataFrame(rows, columns=list(self.NAMES))
+        with refused("Levels go from coarse to fine: list them as A10, A21, A88"):
+            Hierarchy.from_columns(frame, order)
+        frame[list(order)].to_csv(tmp_path / "codes.csv", index=False)
+        with refused("Levels go from coarse to fine: list them as A10, A21, A88"):
+            Hierarchy.from_csv(tmp_path / "codes.csv")
 
     def test_columns_must_be_a_list(self) -> None:
         with refused("a list of columns, coarse to fine, not 'A'"):

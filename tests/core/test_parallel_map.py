@@ -155,7 +155,7 @@ def test_results_at_the_time_limit_are_still_received(pools: dict[str, Executor]
 
 def test_a_pool_whose_worker_was_killed_says_what_helps() -> None:
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        with pytest.raises(tc.WorkersError, match=r"BrokenProcessPool.*Start workers") as raised:
+        with pytest.raises(tc.WorkersError, match=r"BrokenProcessPool.*Start workers.*__main__") as raised:
             list(Run(executor=pool).map(end_worker, range(4)))
         with pytest.raises(tc.WorkersError, match="BrokenProcessPool"):
             list(Run(executor=pool).map(square, range(4)))

@@ -86,8 +86,10 @@ def test_a_start_that_protects_is_accepted_without_any_time(
 @pytest.mark.parametrize("rung", ["auto", "explicit", "exact"])
 def test_a_start_that_does_not_protect_is_no_release(rung: Search) -> None:
     problem = generate.problem((4, 4, 3), "logn", sensitive=4)
-    with pytest.raises(StoppedError, match="before a first protected release"):
+    stopped = r"stopped after \d+\.\d\d s before a first protected release.*Construction finds one sooner"
+    with pytest.raises(StoppedError, match=stopped) as raised:
         Suppression(search=rung).protect(problem, cancelled(), problem.sensitive.tolist()[:1])
+    assert raised.value.options == ("time_limit", "search=construction")
 
 
 @pytest.mark.parametrize("limit", [0.0, None])

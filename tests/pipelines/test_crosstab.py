@@ -179,3 +179,22 @@ def test_categories_keep_their_order(kind: str) -> None:
     found = tc.crosstab(frame, "region", "size", rule="threshold(3)").frame
     heads = [str(name) for name in found.columns if name != "region"]
     assert heads == ["small", "medium", "large", "Total"]
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_series_are_refused_with_how_to_write_it(kind: Any) -> None:
+    frame = kind(FIRMS)
+    for series in ((frame["region"], frame["size"]), (frame, frame["region"], frame["size"])):
+        with pytest.raises(InputError, match=r"a series is given.*Give the frame first"):
+            tc.crosstab(*series, rule="threshold(3)")
+
+
+def test_an_unknown_option_names_the_nearest() -> None:
+    with pytest.raises(InputError, match=r"no option 'hierarchy' \(did you mean 'hierarchies'\?\)"):
+        tc.crosstab(pd.DataFrame(FIRMS), "region", "size", rule="threshold(3)", hierarchy={})
+
+
+def test_a_method_without_a_release_raises_what_the_help_says() -> None:
+    with pytest.raises(InfeasibleError):
+        tc.crosstab(pd.DataFrame(FIRMS), "region", "size", rule="threshold(3)", method=tc.Rounding(base=1))
+    assert "InfeasibleError" in str(tc.crosstab.__doc__)

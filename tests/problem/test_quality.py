@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
 import numpy as np
 import pytest
 
@@ -43,13 +46,23 @@ def test_a_finer_release_is_compared_exactly() -> None:
 def test_methods_are_asked_for_their_releases() -> None:
     problem = problem_of([[1, 7, 8], [3, 4, 9]])
     found = tc.compare(problem, [tc.Rounding(base=5), tc.Suppression(), tc.Rounding(base=1)])
-    assert [row.name for row in found] == ["rounding", "suppression", "rounding"]
+    assert [row.name for row in found] == ["rounding (base 5)", "suppression", "rounding (base 1)"]
     assert "nothing would change" in found[2].none
     assert np.isnan(found[2].l1)
     lines = str(found).splitlines()
-    assert len(lines) == 4
+    assert len(lines) == 5
     assert "no release" in lines[3]
-    assert len({len(line) for line in lines}) == 1
+    assert len({len(line) for line in lines[:4]}) == 1
+    assert lines[4] == f"rounding (base 1): {found[2].none}"
+
+
+def test_comparisons_report_progress_while_methods_work_elsewhere() -> None:
+    events: list[tc.Event] = []
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        run = tc.Run(30, executor=pool, listener=events.append)
+        tc.compare(problem_of([[1, 7, 8], [3, 4, 9]]), [tc.Rounding(base=5), tc.Suppression()], run)
+    assert {event.phase for event in events} == {"comparing"}
+    assert (events[-1].done, events[-1].total) == (2, 2)
 
 
 def test_other_cells_are_refused() -> None:

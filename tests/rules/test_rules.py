@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tacita as tc
 from tacita.core.errors import InputError, RuleError
 from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.table import Table
@@ -426,3 +428,41 @@ def test_combined_rules_ask_the_larger_level_of_an_insider() -> None:
     rule = PPercent(10) | Threshold(4, protection=50)
     assert levels_against(rule, table, 1, 2) == [48, 48, 0]
     assert levels_against(Exempt(rule, [1]), table, 1, 2) == [0, 0, 0]
+
+
+PAID = {
+    "region": list("NNNNSSSS"),
+    "size": list("aabbaabb"),
+    "firm": list("ababcdcd"),
+    "group": list("ghghghgh"),
+    "turnover": [50, 9, 8, 40, 30, 20, 10, 5],
+}
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "warned"),
+    [
+        ("p-percent(10)", {"value": "turnover"}, True),
+        ("frequency(3)", {"value": "turnover"}, True),
+        ("threshold(3)", {"value": "turnover"}, True),
+        ("p-percent(10)", {"value": "turnover", "respondent": "firm"}, False),
+        ("p-percent(10, by=holding)", {"value": "turnover", "holding": "group"}, False),
+        ("threshold(3)", {"value": "turnover", "counts": True}, False),
+        ("threshold(3) | frequency(3)", {}, False),
+        ("p-percent(10)", {"shadow": "turnover"}, True),
+        ("p-percent(10)", {"value": "turnover", "consent": {"group": ["g"]}}, True),
+        ("zeros", {"value": "turnover"}, False),
+    ],
+)
+def test_rules_on_contributors_warn_where_records_name_none(
+    rule: str, options: dict[str, Any], warned: bool
+) -> None:
+    table = tc.tabulate(PAID, ["region", "size"], **options)
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always", tc.TacitaWarning)
+        problem = tc.Problem(table, rule)
+    assert [str(each.message) for each in issued] == list(problem.warnings)
+    assert (
+        any("each record counts as a contributor of its own, 8 in all" in text for text in problem.warnings)
+        is warned
+    )

@@ -432,3 +432,34 @@ def test_codes_of_any_number_of_digits_are_sorted() -> None:
         pa.table({"size": [longest, "10", "009"], "value": [1, 2, 3]}), by=["size"], value="value"
     )
     assert table.structure.dimensions[0].codes == ("Total", "009", "10", longest)
+
+
+def _stays(regions: int = 6) -> dict[str, list[str]]:
+    """Return records of regions in districts in states, each region with every sex."""
+    rows = [(f"S{r // 4}", f"D{r // 2}", f"R{r}", "fm"[k % 2]) for r in range(regions) for k in range(6)]
+    names = ("state", "district", "region", "sex")
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+@pytest.mark.parametrize(
+    ("by", "warned"),
+    [
+        (
+            ["state", "region", "sex", "district"],
+            "every region has one district and one state, so these are nested, not crossed: give region a "
+            "classification with the levels state, district, region (Hierarchy.from_columns)",
+        ),
+        (["sex", "district", "state"], "every district has one state"),
+        (["sex", "region"], None),
+        (["region"], None),
+    ],
+)
+def test_columns_that_are_levels_of_one_another_are_named(by: list[str], warned: str | None) -> None:
+    found = tabulate(_stays(), by).warnings
+    assert len(found) == (warned is not None)
+    assert warned is None or found[0].startswith(warned)
+
+
+def test_codes_with_few_records_are_not_taken_for_nested() -> None:
+    few = {name: column[::2] for name, column in _stays().items()}
+    assert tabulate(few, ["state", "region"]).warnings == ()

@@ -223,13 +223,20 @@ def _stand_for_all(source: _Source) -> bool:
     """Return whether the insiders who are known imply everyone else who contributes.
 
     Someone with ``s`` in a single leaf cell is implied by the larger ones there whom they do not attack,
-    except where a lower level is capped at ``a - s``: the smaller ``s``, the higher such a level.
+    except where a lower level is capped at ``a - s``: the smaller ``s``, the higher such a level. It is the
+    same where all others have as much as the smallest who is known, as in counts of records.
     """
     contributions, table, levels = source.contributions, source.table, source.levels
     if contributions.beyond is not Beyond.SMALLER or contributions.depth < 2 or source.count is None:
         return contributions.beyond is Beyond.NOBODY
     cells = levels.cells[source.count[levels.cells] > contributions.depth]
-    return bool((levels.lower[cells] <= table.units[cells] - contributions.values[cells, -1]).all())
+    smallest = contributions.values[cells, -1]
+    implied = levels.lower[cells] <= table.units[cells] - smallest
+    if table.population is None:
+        others = source.count[cells] - contributions.depth
+        rest = contributions.sums[cells] - contributions.values[cells].sum(axis=1)
+        implied |= rest == others * smallest
+    return bool(implied.all())
 
 
 def _make_pools(contributions: Contributions, coalitions: Sequence[Coalition]) -> _Groups:

@@ -210,7 +210,8 @@ class Audit(Framed):
         for own in self.answers:
             for t in np.flatnonzero(own.bits) if only_unsafe else range(own.bits.size):
                 cell, bits = int(own.cells[t]), int(own.bits[t])
-                reach = float(own.below[t]), float(own.above[t])
+                # Where nothing moves, a maximum of negative distances leaves a zero with a sign.
+                reach = float(own.below[t]) + 0.0, float(own.above[t]) + 0.0
                 yield Finding(cell, structure.name(cell), own.attacker, bits, *reach)
 
 

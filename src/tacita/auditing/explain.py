@@ -31,6 +31,7 @@ from tacita.auditing.block_tasks import (
     to_steps,
 )
 from tacita.auditing.deduce import to_values
+from tacita.auditing.derivation import find_derivation
 from tacita.auditing.exact_moves import Move
 from tacita.auditing.examiner import Examiner
 from tacita.auditing.explanation import NOBODY, AttackerInterval, Explanation, ProtectedCell
@@ -167,7 +168,8 @@ class _Explainer:
         self.problem, self.releases, self.cell, self.run = problem, releases, cell, run
         self.table = problem.table
         low, high = find_allowed_moves(problem, releases)
-        self.block = _find_block(problem, peel(self.table.equations, low < high), cell)
+        self.free = low < high
+        self.block = _find_block(problem, peel(self.table.equations, self.free), cell)
         self.region = _Region(problem, () if self.block is None else (self.block,), low, high)
 
     def explain(self, audit: Audit | None) -> Explanation:
@@ -200,6 +202,7 @@ class _Explainer:
             Mark(newest.marks[cell]),
             (float(ends[0]), float(ends[1])),
             outsider,
+            find_derivation(table, self.free, cell) if self.free[cell] and self.block is None else (),
             narrowest,
             asked,
             insiders,
@@ -212,6 +215,8 @@ class _Explainer:
             unsafe,
             below,
             above,
+            problem,
+            newest.outcome,
         )
 
     def _share(self, share: float) -> Run:

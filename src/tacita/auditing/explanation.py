@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,10 @@ from tacita.auditing.block_tasks import describe_bits
 from tacita.auditing.exact_moves import Move
 from tacita.core.exact import Cells
 from tacita.core.release import Mark
+
+if TYPE_CHECKING:
+    from tacita.core.outcome import Outcome
+    from tacita.problem.problem import Problem
 
 NOBODY = np.zeros(0, dtype=np.int64)
 
@@ -67,6 +72,9 @@ class Explanation:
         What the release itself says of the cell, in plain numbers.
     deduced
         What the outsider deduces of it.
+    derivation
+        How, where it is known exactly since an equation has no other unknown cell: the sums with their
+        numbers, one after another, the cell's own last.
     insider
         The narrowest interval that an insider deduces; None where none attacks this cell and knows more than
         the outsider of it or of cells connected to it. ``asked`` of ``insiders`` such insiders were asked.
@@ -86,6 +94,8 @@ class Explanation:
         Sensitive cells connected to this one that are not safe in the release as it is.
     below, above
         Moves that take the cell, where it is sensitive, down and up past its levels as far as possible.
+    problem, outcome
+        The problem, and the outcome of the method that made the release; None if it is not known.
     """
 
     cell: int
@@ -94,6 +104,7 @@ class Explanation:
     mark: Mark
     window: tuple[float, float]
     deduced: AttackerInterval
+    derivation: tuple[str, ...]
     insider: AttackerInterval | None
     asked: int
     insiders: int
@@ -106,6 +117,18 @@ class Explanation:
     unsafe: tuple[int, ...]
     below: Move | None
     above: Move | None
+    problem: Problem
+    outcome: Outcome | None
+
+    @property
+    def text(self) -> str:
+        """The explanation in sentences, with true values and levels: for internal use."""
+        from tacita.auditing.explained_cell import write_explanation
+
+        return "\n".join(write_explanation(self, show_values=True))
+
+    def __str__(self) -> str:
+        return self.text
 
     @property
     def protected_by(self) -> Cells:

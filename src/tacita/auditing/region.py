@@ -40,15 +40,27 @@ def peel(equations: Equations, free: Mask) -> Mask:
     An equation with a single free cell determines it, which may leave another equation with a single one.
     """
     free = free.copy()
+    for _, forced in peel_in_rounds(equations, free):
+        free[forced] = False
+    return free
+
+
+def peel_in_rounds(equations: Equations, free: Mask) -> Iterator[tuple[Cells, Cells]]:
+    """Yield equations of an audit with a single free cell, and these cells, as long as there are any.
+
+    Those of one round follow from cells that are not free, and from those of the rounds before.
+    """
+    free = free.copy()
     rows, cells = equations.row_of_entry, equations.cells
     live = free[cells]
     while True:
         rows, cells = rows[live], cells[live]
         open_cells = np.bincount(rows, minlength=len(equations))
-        forced = cells[open_cells[rows] == 1]
-        if forced.size == 0:
-            return free
-        free[forced] = False
+        single = open_cells[rows] == 1
+        if not single.any():
+            return
+        yield rows[single], cells[single]
+        free[cells[single]] = False
         live = free[cells]
 
 

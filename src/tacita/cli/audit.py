@@ -78,8 +78,12 @@ def run_audit_command(
     from tacita.auditing.explain import explain as find_reasons
     from tacita.core.windows import note_unshared
     from tacita.publication.results import refuse_blocked, write_verdict
-    from tacita.report.explained_cell import build_explanation_record, describe_explanation
-    from tacita.report.record import build_audit_object, list_findings, list_intervals
+    from tacita.report.record import (
+        build_audit_object,
+        build_explanation_record,
+        list_findings,
+        list_intervals,
+    )
 
     if to is not None:
         refuse_blocked(to)
@@ -118,7 +122,7 @@ def run_audit_command(
             effort,
             time_limit=effort.time_limit,
         )
-        answer["explanations"] = [build_explanation_record(problem, own, show_values) for own in explanations]
+        answer["explanations"] = [build_explanation_record(own, show_values) for own in explanations]
     if to is not None:
         print_written_files(write_verdict(found, to))
     if output.json:
@@ -137,8 +141,7 @@ def run_audit_command(
         if deduced is not None:
             console.print(build_intervals_table(deduced))
         for own in explanations:
-            parts = describe_explanation(problem, own, None, show_values)
-            console.print(build_explanation(problem, own.name, parts))
+            console.print(build_explanation(own, show_values))
         if len(problem.levels):
             console.print(build_verdict_line(found))
     return DONE if found.safe else UNSAFE

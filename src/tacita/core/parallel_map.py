@@ -322,5 +322,7 @@ def describe_lost_workers(error: Exception | None) -> WorkersError:
     why = "there are none any more" if error is None else type(error).__name__
     return WorkersError(
         f"the workers ended before their work was done ({why})",
-        remedy="Start workers and run it again. If memory was short, give them more of it or take fewer.",
+        remedy="Start workers and run it again. A script that starts processes must do so under "
+        'if __name__ == "__main__":, since each process reads it, too. If memory was short, give them more '
+        "of it or take fewer.",
     )

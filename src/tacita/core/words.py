@@ -1,8 +1,10 @@
-"""Numbers of things in words."""
+"""Numbers, numbers of things and options, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Any
 
 
 def pluralize(number: int, thing: str, things: str = "") -> str:
@@ -14,3 +16,30 @@ def list_names(names: Sequence[str], most: int = 5) -> str:
     """Return ``'a', 'b' and 3 more``: the first names in quotes, and in words how many follow."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(f"'{name}'" for name in names[:most]) + more
+
+
+def format_number(value: float) -> str:
+    """Return a number as text for reports, thousands separated; a sign if it is infinite or missing."""
+    if value != value:
+        return "–"
+    if value in (inf, -inf):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:,.10g}"
+
+
+def describe_method(name: str, options: Mapping[str, Any]) -> str:
+    """Return a method's title in reports, with chosen options: ``suppression (at most 4, margins off)``."""
+    chosen = ", ".join(
+        f"{option.replace('_', ' ')} {_format_option(value)}" for option, value in options.items()
+    )
+    return f"{name} ({chosen})" if chosen else name
+
+
+def _format_option(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value is None:
+        return "none"
+    if isinstance(value, tuple | list):
+        return ", ".join(map(_format_option, value))
+    return format_number(value) if isinstance(value, int | float) else str(value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from inspect import signature
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -116,7 +117,7 @@ def crosstab(
         A method, or its name.
     mark
         The text of cells that show no number, such as ``"x"``; intervals are written as such. Then all
-        cells are text. None: such cells are missing.
+        cells are text. None: such cells are missing, those with an interval too.
     run
         Time limit, progress, seed.
     options
@@ -126,8 +127,12 @@ def crosstab(
     ------
     ReleaseError
         The audit does not prove the release safe.
+    InfeasibleError
+        No release of this method protects the table.
+    StoppedError
+        The time limit of the run ended before there was a release.
     InputError
-        Columns, values or options are wrong, or no release protects the table.
+        Columns, values or options are wrong.
 
     Examples
     --------
@@ -136,6 +141,8 @@ def crosstab(
     >>> crosstab(records, "region", "sex", rule="threshold(3)", mark="x").frame.to_pylist()[0]
     {'region': 'N', 'f': 'x', 'm': 'x', 'Total': '5'}
     """
+    _refuse_series(frame, index, columns)
+    _refuse_unknown_options(options)
     rows, across = _list_names("index", index), _list_names("columns", columns)
     _refuse_arguments(rows, across, values, aggfunc)
     given = {**_list_categories(frame, [*rows, *across]), **(hierarchies or {})}
@@ -164,6 +171,31 @@ def crosstab(
         )
     laid = _lay_out(release, len(rows), margins)
     return Crosstab(_make_frame(frame, release, laid, rows, across, mark), release, checked)
+
+
+def _refuse_series(*given: Any) -> None:
+    """Refuse series in place of the frame or of names of its columns, as pandas.crosstab takes them."""
+    import narwhals as nw
+
+    if any(
+        isinstance(nw.from_native(each, allow_series=True, pass_through=True), nw.Series) for each in given
+    ):
+        raise InputError(
+            "a series is given, where a frame and names of its columns are needed",
+            place="crosstab",
+            remedy="Give the frame first, then the names of the columns that make rows and columns.",
+        )
+
+
+def _refuse_unknown_options(options: Mapping[str, Any]) -> None:
+    """Refuse options of a crosstab that neither it nor tabulate has, with the nearest name."""
+    own = {*signature(crosstab).parameters, *signature(tabulate).parameters}
+    if strange := [name for name in options if name not in own]:
+        raise InputError(
+            f"there is no option '{strange[0]}'{did_you_mean(strange[0], sorted(own))}",
+            place="crosstab",
+            remedy="A crosstab takes its own options and those of tabulate.",
+        )
 
 
 def _list_names(option: str, given: str | Sequence[str]) -> list[str]:

@@ -30,19 +30,21 @@ use, as it reveals true values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from math import nan
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
 from tacita.core.errors import InfeasibleError, ReleaseError
 from tacita.core.exact import Cells, Floats, Mask, rescale
+from tacita.core.heartbeat import with_heartbeat
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.tables.frames import Framed
 from tacita.core.tables.table import Table
+from tacita.core.words import describe_method
 from tacita.problem.deviations import Deviations, compute_changes, measure_deviations
 from tacita.problem.problem import Problem
 
@@ -81,7 +83,7 @@ COLUMNS = (*_OWN, *(field.name for field in fields(Deviations)), "none")
 
 
 class Comparison(Framed, tuple[Lost, ...]):
-    """One row per release, in the order given; as text, a table."""
+    """One row per release, in the order given; as text, a table, and why some have no release."""
 
     def to_arrow(self) -> pa.Table:
         """Return an Arrow table with one row per compared release and the columns of :class:`Lost`."""
@@ -97,12 +99,13 @@ class Comparison(Framed, tuple[Lost, ...]):
             counts = [f"{row.changed:,}", f"{row.percent:.1f}", f"{row.others:,}", f"{row.silent:,}"]
             lines.append([row.name, *(["no release", *[""] * 6] if row.none else numbers + counts)])
         widths = [max(len(line[k]) for line in lines) for k in range(len(heads))]
-        return "\n".join(
+        table = [
             "  ".join(
                 [line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))]
             )
             for line in lines
-        )
+        ]
+        return "\n".join([*table, *(f"{row.name}: {row.none}" for row in self if row.none)])
 
 
 @dataclass(frozen=True)
@@ -144,15 +147,16 @@ def measure_risk(problem: Problem, cells: Cells, low: Floats, high: Floats) -> R
     return Risk(float(worst), float(np.median(each)), int((left == 0).sum()))
 
 
+@with_heartbeat("comparing")
 def compare(problem: Problem, releases: Sequence[Release | Protects], run: Run | None = None) -> Comparison:
     """Return a comparison of what each release of a problem lost; a method makes its release first.
 
-    A method that finds none has a row that says why. Methods work side by side if the run has workers; its
-    time limit is for each of them.
+    A method that finds none has a row that says why. Methods are named with the options that are not the
+    usual ones. They work side by side if the run has workers; its time limit is for each of them.
     """
     run = Run() if run is None else run
     each = partial(_compare_one, problem, run.time_limit)
-    return Comparison(replace(run, time_limit=None).map(each, releases))
+    return Comparison(replace(run, time_limit=None).map(each, releases, phase="comparing"))
 
 
 def _compare_one(problem: Problem, seconds: float | None, one: Release | Protects, run: Run) -> Lost:
@@ -160,9 +164,18 @@ def _compare_one(problem: Problem, seconds: float | None, one: Release | Protect
     if isinstance(one, Release):
         return _measure(problem, one, name_release(one))
     try:
-        return _measure(problem, one.protect(problem, run.limited(seconds)), one.name)
+        return _measure(problem, one.protect(problem, run.limited(seconds)), name_method(one))
     except InfeasibleError as error:
-        return Lost(name=one.name, none=str(error))
+        return Lost(name=name_method(one), none=str(error))
+
+
+def name_method(method: Protects) -> str:
+    """Return what comparisons call a method: its name with the options that are not the usual ones."""
+    given: Any = method
+    options = fields(given) if is_dataclass(given) else ()
+    chosen = {each.name: getattr(given, each.name) for each in options if each.init}
+    usual = {each.name: each.default for each in options}
+    return describe_method(method.name, {name: own for name, own in chosen.items() if own != usual[name]})
 
 
 def name_release(release: Release) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,7 @@ from tacita.core.release import Mark, Release
 from tacita.core.tables.columns import Columns
 from tacita.core.tables.dimension import Dimension, recognise_total_for
 from tacita.core.tables.empty_cells import find_empty
-from tacita.core.tables.frames import find_part
+from tacita.core.tables.frames import find_part, read_whole_frame
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.formats.cell_rows import find_cells, find_codes, list_code_columns
@@ -64,7 +64,7 @@ class ReleaseReading(TypedDict, total=False):
 
 
 def read_release(
-    path: str | os.PathLike[str],
+    published: Any,
     table: Table,
     *,
     value: str | None = None,
@@ -77,7 +77,7 @@ def read_release(
     delimiter: str | None = None,
     sheet: str | None = None,
 ) -> Release:
-    """Return the release of ``table`` that a published file holds, whether ours or another program's.
+    """Return the release of ``table`` that a published file or a frame holds, whether ours or another's.
 
     Three shapes are understood: our own (a column ``mark``); long, one row per cell with codes and a column
     that holds a value, a mark for hidden cells or an interval (see :mod:`tacita.formats.published_cells`);
@@ -87,6 +87,9 @@ def read_release(
 
     Parameters
     ----------
+    published
+        The path of a file; or a pandas, polars, Arrow or DuckDB frame of one of these shapes, in pandas with
+        codes in columns or in the index, as ``pandas.crosstab`` and :func:`tacita.crosstab` lay them out.
     value
         The column of published values, where its name does not tell. Other columns are then taken to
         stay internal; without this option they are refused.
@@ -112,8 +115,16 @@ def read_release(
         raise InputError(
             f"absent cells cannot be taken as '{absent}'", remedy="choose 'refuse' or 'suppressed'"
         )
-    refuse_incomplete(Path(path))
-    source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
+    path: str | os.PathLike[str]
+    if isinstance(published, str | os.PathLike):
+        path = published
+        refuse_incomplete(Path(path))
+        source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
+    else:
+        path = f"the {type(published).__name__}"
+        dimensions = [table.structure.dimensions[d].name for d in find_part(table.structure, part).dimensions]
+        data = read_whole_frame(published, dimensions)
+        source = Columns(data, lambda row: f"{path}, row {row + 1}", decimal)
     with name_file_in_errors(path):
         source = convert_release(source, table, bare=base is not None or radius is not None)
     source = _unpivot_crosstab(source, table, part, path)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, inf, isfinite, log10, nan
-from typing import TYPE_CHECKING, Any, TypeVar
+from math import floor, isfinite, log10, nan
+from typing import TYPE_CHECKING, TypeVar
 
 from tacita.core.errors import InputError, did_you_mean
 from tacita.core.outcome import Status, compute_gap
 from tacita.core.run import Event
+from tacita.core.words import describe_method as describe_method
+from tacita.core.words import format_number as format_number
 
 if TYPE_CHECKING:
     from tacita.auditing.deduce import Deduction
@@ -24,15 +26,6 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 Measures = Mapping[str, float]
 """A number by the key of each measure; NaN where there is none."""
-
-
-def format_number(value: float) -> str:
-    """Return a number as text for reports, thousands separated; a sign if it is infinite or missing."""
-    if value != value:
-        return "–"
-    if value in (inf, -inf):
-        return "∞" if value > 0 else "−∞"
-    return f"{value:,.10g}"
 
 
 def format_short(value: float) -> str:
@@ -252,24 +245,6 @@ def find_best(measure: Measure, safe: Mapping[K, Measures]) -> set[K]:
         return set()
     least = min(known.values())
     return {name for name, value in known.items() if value == least}
-
-
-def describe_method(name: str, options: Mapping[str, Any]) -> str:
-    """Return a method's title in reports, with chosen options: ``suppression (at most 4, margins off)``."""
-    chosen = ", ".join(
-        f"{option.replace('_', ' ')} {_format_option(value)}" for option, value in options.items()
-    )
-    return f"{name} ({chosen})" if chosen else name
-
-
-def _format_option(value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if value is None:
-        return "none"
-    if isinstance(value, tuple | list):
-        return ", ".join(map(_format_option, value))
-    return format_number(value) if isinstance(value, int | float) else str(value)
 
 
 def describe_progress(event: Event) -> str:

@@ -7,11 +7,13 @@ imported here, since the command line reports its errors in JSON too.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
     from tacita.auditing.deduce import Deduction
+    from tacita.auditing.explanation import Explanation
     from tacita.core.release import Release
     from tacita.core.tables.structure import Structure
     from tacita.problem.problem import Problem
@@ -135,3 +137,42 @@ def compute_release_figures(problem: Problem, release: Release) -> dict[str, Any
         "changed": int(changed.sum()),
         "changed_value": int(value) if value == int(value) else value,
     }
+
+
+def build_explanation_record(found: Explanation, show_values: bool) -> dict[str, Any]:
+    """Return an explanation of a cell for JSON reports; without ``show_values`` it holds what anyone can
+    deduce, and no level.
+    """
+    problem, structure = found.problem, found.problem.table.structure
+
+    def name(cells: Iterable[int]) -> list[Any]:
+        return [build_cell_key(structure, cell) for cell in cells]
+
+    record: dict[str, Any] = {
+        "cell": build_cell_key(structure, found.cell),
+        "role": found.role,
+        "mark": found.mark.word,
+        "deduced": {"low": found.deduced.low, "high": found.deduced.high},
+        "derivation": list(found.derivation),
+        "rules": problem.levels.why(found.cell),
+        "must_hide": found.must_hide,
+        "protected_by": name(found.protected_by.tolist()),
+        "protects": [
+            {
+                "cell": build_cell_key(structure, own.cell),
+                "attacker": own.attacker,
+                "verdict": own.verdict,
+                **({"low": own.low, "high": own.high} if show_values else {}),
+            }
+            for own in found.protects
+        ],
+        "replaceable": name(found.replaceable),
+        "undecided": name(found.undecided),
+        "unsafe": name(found.unsafe),
+    }
+    if show_values:
+        record |= {"value": float(problem.table.values[found.cell])}
+        record |= dict(zip(("lower", "upper", "sliding"), found.levels, strict=True))
+        if (own := found.insider) is not None:
+            record["insider"] = {"attacker": own.attacker, "low": own.low, "high": own.high}
+    return record

@@ -13,9 +13,9 @@ from rich.console import Group
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from tacita.auditing.explained_cell import write_explanation
 from tacita.core import exact
 from tacita.core.words import pluralize
-from tacita.report.explained_cell import name_cells
 from tacita.report.measures import MEASURED, MEASURES, Measure, Measures, find_best
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, build_crosstab, classify_cells, format_shown
 from tacita.report.verdicts import NOT_SAFE, SAFE, explain_verdicts, find_tone
@@ -23,13 +23,13 @@ from tacita.report.verdicts import NOT_SAFE, SAFE, explain_verdicts, find_tone
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit, Finding
     from tacita.auditing.deduce import Deduction
+    from tacita.auditing.explanation import Explanation
     from tacita.core.exact import Mask
     from tacita.core.outcome import Outcome, Status
     from tacita.core.release import Release
     from tacita.methods import Option
     from tacita.problem.loss_by_level import LevelLoss
     from tacita.problem.problem import Problem
-    from tacita.report.explained_cell import ExplanationPart
 
 TONES = {"safe": "bold green", "unsafe": "bold red", "unchecked": "bold yellow"}
 STYLES = {"published": "", "sensitive": "bold blue", "other": "red", "exposed": "bold white on red"}
@@ -135,13 +135,10 @@ def _format_end(units: int, change: float, decimals: int) -> str:
     return exact.to_text(units + round(change), decimals) if np.isfinite(change) else "unbounded"
 
 
-def build_explanation(problem: Problem, name: str, parts: Iterable[ExplanationPart]) -> Group:
+def build_explanation(found: Explanation, show_values: bool) -> Group:
     """Return an explanation of a cell for the terminal: its name, then each part with its sentences."""
-    lines = [Text(name, style="bold")]
-    for part in parts:
-        names = [name_cells(problem, part.cells)] if part.listed and part.cells else []
-        lines += [Text(f"  {part.title}"), *(Text(f"    {line}") for line in (*part.lines, *names))]
-    return Group(*lines)
+    name, *lines = write_explanation(found, show_values)
+    return Group(Text(name, style="bold"), *map(Text, lines))
 
 
 def build_rules_table(problem: Problem) -> RichTable:

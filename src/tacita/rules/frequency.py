@@ -118,12 +118,15 @@ class Threshold(_Counting):
             f"threshold {format_parameter(self.n)}{most}{' with zeros' if self.zeros else ''}{self._suffix()}"
         )
 
+    def _looks_at_contributors(self, table: Table) -> bool:
+        return not table.integer or self.by == HOLDING or self.weighted
+
     def levels(self, table: Table) -> Levels:
         count = self._count(table, value_counts=True)
         few = count <= float(self.n) if self.at_or_below else count < float(self.n)
         hit = few & (count >= 0 if self.zeros else count > 0) & ~self._all_waived(table)
         upper = compute_least_levels(table)
-        if table.integer and self.by == RESPONDENT and not self.weighted:
+        if not self._looks_at_contributors(table):
             wanted = math.ceil(to_fraction(self.n)) * 10**table.decimals
             upper = np.maximum(wanted - table.units, upper)
 

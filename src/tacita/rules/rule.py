@@ -250,10 +250,19 @@ class ContributorRule(Rule):
         object.__setattr__(self, "waivers", to_name_set(self.waivers))
 
     def warnings(self, table: Table) -> tuple[str, ...]:
+        """Return warnings of records that count as contributors of their own, and of unknown waivers."""
+        found = find_contributions(table, self.by)
+        unnamed = _warn_of_unnamed(found) if self._looks_at_contributors(table) else ()
+        return (*unnamed, *self._warn_of_waivers(found))
+
+    def _looks_at_contributors(self, table: Table) -> bool:
+        """Return whether the rule judges this table by who contributes to its cells, not by its values."""
+        return True
+
+    def _warn_of_waivers(self, found: Contributions | None) -> tuple[str, ...]:
         """Return a warning of waivers in the rule by contributors whom the table does not know."""
         if not self.waivers:
             return ()
-        found = find_contributions(table, self.by)
         if found is None or not len(found.names):
             return (
                 f"{self.text}: waivers change nothing, since the table does not know its {self.by}s by name: "
@@ -289,6 +298,17 @@ def find_contributions(table: Table, by: str) -> Contributions | None:
     if table.shadow is not None:
         return table.shadow.contributions if by == RESPONDENT else table.shadow.holdings
     return table.contributions if by == RESPONDENT else table.holdings
+
+
+def _warn_of_unnamed(found: Contributions | None) -> tuple[str, ...]:
+    """Return a warning where records stand for the contributors that a rule on amounts looks at."""
+    if found is None or not found.unnamed_records:
+        return ()
+    return (
+        "no respondent is given, so each record counts as a contributor of its own, "
+        f"{found.unnamed_records:,} in all: if one unit has several records, name the column that says whose "
+        "they are as respondent",
+    )
 
 
 def warn_of_unknown(

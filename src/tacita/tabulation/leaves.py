@@ -4,7 +4,6 @@ classifications.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from tacita.core.errors import HierarchyError, InputError, did_you_mean
 from tacita.core.exact import Cells, Units
 from tacita.core.hierarchy import Hierarchy
-from tacita.core.hierarchy.links import to_code_texts
+from tacita.core.hierarchy.links import make_sort_key, to_code_texts
 from tacita.core.hierarchy.recoding import Detail
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.rollup import Step, find_runs
@@ -260,7 +259,7 @@ def _encode(records: Records, name: str, trees: Trees, detail: Detail, column: A
 
 def _trees(name: str, trees: Trees, texts: Sequence[str]) -> tuple[Hierarchy, ...]:
     if trees is None:
-        return (Hierarchy.flat(sorted(set(texts), key=lambda code: _make_sort_key(str(code)))),)
+        return (Hierarchy.flat(sorted(set(texts), key=lambda code: make_sort_key(str(code)))),)
     listed = (trees,) if isinstance(trees, Hierarchy) else tuple(trees)
     if not listed or not all(isinstance(tree, Hierarchy) for tree in listed):
         raise InputError(
@@ -303,17 +302,3 @@ def _refuse_foreign(
             remedy="Code the records at the finest level, or give such a total a child of its own for what "
             "is not classified further.",
         )
-
-
-def _make_sort_key(code: str) -> tuple[list[tuple[int, str]], str]:
-    """Return the key by which codes of records are sorted: numbers in them by size, as size classes are.
-
-    Records have no order of codes, as tables have.
-
-    >>> sorted(["50-249", "9", "10-49"], key=_make_sort_key)
-    ['9', '10-49', '50-249']
-    """
-    parts = re.split(r"([0-9]+)", code)
-    # Of numbers without leading zeros the longer is larger; Python refuses to read those of 4,300 digits.
-    digits = [part.lstrip("0") if k % 2 else part for k, part in enumerate(parts)]
-    return [(len(part) if k % 2 else 0, part) for k, part in enumerate(digits)], code

@@ -60,8 +60,8 @@ def _refuse_several(records: Records, column: str) -> None:
             f"{several:,} of the respondents in column '{column}' occur in more than one cell, so numbers of "
             "them do not add up to totals",
             place=records.place,
-            remedy="Count records (leave it out), count them through a value column of ones, or tabulate by "
-            "codes of which each respondent has one.",
+            remedy="Count records (leave it out, or name it as holding, so that they are attackers), count "
+            "them through a value column of ones, or tabulate by codes of which each respondent has one.",
         )
 
 

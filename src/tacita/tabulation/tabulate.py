@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from tacita.tabulation.database import DatabaseRecords, is_ibis_table, open_data
 from tacita.tabulation.entries import LeafShares
 from tacita.tabulation.flags import FlagLike, Flags, describe_decisions, read_flags
 from tacita.tabulation.leaves import Cube, Leaves, ListedRecords, Trees, read_cube, read_leaves
+from tacita.tabulation.nested import warn_of_nested
 from tacita.tabulation.numbers import WEIGHT_DECIMALS, Numbers, read_numbers
 from tacita.tabulation.owners import group_owners
 from tacita.tabulation.records import RECORD_NUMBER, Records, open_duckdb, open_records
@@ -175,13 +176,14 @@ def tabulate(
     detail = Detail(levels or {}, recode or {})
     detail.refuse_unknown(list(dimensions))
     flags = read_flags(request, consent)
-    numbered = respondent is None and bool(flags.columns)
+    unnamed = respondent is None
+    numbered = unnamed and bool(flags.columns)
     people = [column for column in (respondent, holding) if column is not None] + flags.columns
     figures = [column for column in (value, shadow, weight) if column is not None]
     with _open_source(source, list(dimensions), people, figures, where, decimal, numbered) as records:
         if numbered:
             respondent = RECORD_NUMBER
-        plan = _Plan(dimensions, detail, respondent, holding, weight, people, flags, largest)
+        plan = _Plan(dimensions, detail, respondent, unnamed, holding, weight, people, flags, largest)
         found = _tabulate_value(records, plan, value, decimals, run)
         beside = None if shadow is None else _tabulate_value(records, plan, shadow, None, run)
     if beside is not None and not np.array_equal(beside.rollup.keys, found.rollup.keys):
@@ -199,7 +201,11 @@ def tabulate(
             remedy="use 0 decimals, or call them amounts",
         )
     _report(run, "writing equations")
-    warnings = (*find_blanks_in_codes(cube.dimensions), *_warn_of_contradictions(of_respondents))
+    warnings = (
+        *find_blanks_in_codes(cube.dimensions),
+        *warn_of_nested(cube, found.leaves.keys),
+        *_warn_of_contradictions(of_respondents),
+    )
     issue_warnings(warnings)
     return build_from_cells(
         cube.dimensions,
@@ -230,6 +236,7 @@ class _Plan:
     dimensions: Mapping[str, Trees]
     detail: Detail
     respondent: str | None
+    unnamed: bool
     holding: str | None
     weight: str | None
     people: Sequence[str]
@@ -282,6 +289,9 @@ def _tabulate_value(
         _report(run, f"merging records by {plan.holding}")
         owners = group_owners(records, cube, numbers, plan.holding, plan.largest, counted)
         of_holdings = roll_up_owners(records, cube, rollup, owners, plan.flags)
+    if plan.unnamed and value is not None:
+        unnamed = replace(of_respondents.contributions, unnamed_records=cube.records)
+        of_respondents = replace(of_respondents, contributions=unnamed)
     return _Tabulated(cube, rollup, numbers, leaves, of_respondents, of_holdings)
 
 

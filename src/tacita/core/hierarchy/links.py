@@ -8,6 +8,7 @@ is read into `Links` that know where every link was written, so that errors name
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -210,6 +211,20 @@ def _code_text(value: object) -> str | None:
     return None
 
 
+def make_sort_key(code: str) -> tuple[list[tuple[int, str]], str]:
+    """Return the key by which codes of records are sorted: numbers in them by size, as size classes are.
+
+    Records have no order of codes, as tables have.
+
+    >>> sorted(["50-249", "9", "10-49"], key=make_sort_key)
+    ['9', '10-49', '50-249']
+    """
+    parts = re.split(r"([0-9]+)", code)
+    # Of numbers without leading zeros the longer is larger; Python refuses to read those of 4,300 digits.
+    digits = [part.lstrip("0") if k % 2 else part for k, part in enumerate(parts)]
+    return [(len(part) if k % 2 else 0, part) for k, part in enumerate(digits)], code
+
+
 def links_from_dict(tree: Mapping[Any, Any], total: str, labels: Mapping[str, str]) -> Links:
     """Return the links (parent, child) of nested dictionaries of codes; the place of one is its path."""
     parents: list[str] = []
@@ -254,13 +269,7 @@ def read_frame_columns(frame: Any, names: Sequence[str]) -> list[list[str]]:
     """Return columns of codes in a pandas, polars, arrow or duckdb frame, as lists of texts."""
     import narwhals as nw
 
-    try:
-        wrapped = nw.from_native(frame)
-    except TypeError:
-        raise HierarchyError(
-            f"A pandas, polars, arrow or duckdb frame is needed, not {type(frame).__name__}",
-            remedy="Nested dictionaries go to Hierarchy.from_dict, lists of codes to Hierarchy.flat.",
-        ) from None
+    wrapped = _read_frame(frame)
     present = wrapped.collect_schema().names()
     for name in names:
         if name not in present:
@@ -280,6 +289,24 @@ def read_frame_columns(frame: Any, names: Sequence[str]) -> list[list[str]]:
             )
         )
     return columns
+
+
+def list_frame_columns(frame: Any) -> list[str]:
+    """Return the names of the columns of a frame that holds a classification."""
+    names: list[str] = _read_frame(frame).collect_schema().names()
+    return names
+
+
+def _read_frame(frame: Any) -> Any:
+    import narwhals as nw
+
+    try:
+        return nw.from_native(frame)
+    except TypeError:
+        raise HierarchyError(
+            f"A pandas, polars, arrow or duckdb frame is needed, not {type(frame).__name__}",
+            remedy="Nested dictionaries go to Hierarchy.from_dict, lists of codes to Hierarchy.flat.",
+        ) from None
 
 
 def map_labels(codes: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
@@ -340,6 +367,24 @@ def links_from_columns(
     return Links(
         parents, children, lambda link: place(rows[link]), map_labels(ending, labels or [""] * len(ending))
     )
+
+
+def links_from_distinct_rows(
+    columns: Sequence[Sequence[str]], labels: Sequence[str] | None, total: str, place: Callable[[int], str]
+) -> Links:
+    """Return the links of codes in one column per level, of which records may repeat whole rows.
+
+    Records have no order of codes: then those under the same code are sorted.
+    """
+    first: dict[tuple[str, ...], int] = {}
+    for row, cells in enumerate(zip(*columns, *([labels] if labels else []), strict=True)):
+        first.setdefault(cells, row)
+    rows = list(first.values())
+    if len(rows) < len(columns[0]):
+        rows.sort(key=lambda row: [make_sort_key(column[row]) for column in columns])
+    distinct = [[column[row] for row in rows] for column in columns]
+    own = None if labels is None else [labels[row] for row in rows]
+    return links_from_columns(distinct, own, total, lambda row: place(rows[row]))
 
 
 def links_from_prefixes(codes: Sequence[str], lengths: Sequence[int], total: str) -> Links:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -17,9 +18,10 @@ from tacita.core.hierarchy.links import (
     DEFAULT_TOTAL,
     Links,
     assemble_tree,
-    links_from_columns,
     links_from_dict,
+    links_from_distinct_rows,
     links_from_prefixes,
+    list_frame_columns,
     map_labels,
     name_frame_row,
     name_position,
@@ -203,6 +205,31 @@ class Hierarchy:
         return cls(codes, np.array(parents, dtype=np.int32), links.labels)
 
     @classmethod
+    def _from_paths(
+        cls,
+        names: Sequence[str],
+        columns: Sequence[Sequence[str]],
+        labels: Sequence[str] | None,
+        total: str,
+        place: Callable[[int], str],
+    ) -> Hierarchy:
+        """Return the tree of codes in one column per level; where another order of columns makes one, the
+        error says so.
+        """
+        links = partial(links_from_distinct_rows, total=total, place=place)
+        try:
+            return cls._from_links(links(columns, labels), total)
+        except HierarchyError as error:
+            order = sorted(range(len(columns)), key=lambda level: len(set(columns[level])))
+            with suppress(HierarchyError):
+                cls._from_links(links([columns[level] for level in order], labels), total)
+                if order != list(range(len(columns))):
+                    listed = ", ".join(names[level] for level in order)
+                    remedy = f"Levels go from coarse to fine: list them as {listed}."
+                    error = HierarchyError(error.fault, place=error.place, remedy=remedy)
+            raise error from None
+
+    @classmethod
     def flat(
         cls, codes: Iterable[object], total: str = DEFAULT_TOTAL, labels: Mapping[str, str] | None = None
     ) -> Hierarchy:
@@ -270,17 +297,31 @@ class Hierarchy:
 
     @classmethod
     def from_columns(
-        cls, frame: Any, columns: Sequence[str], label: str | None = None, total: str = DEFAULT_TOTAL
+        cls,
+        frame: Any,
+        columns: Sequence[str] | None = None,
+        label: str | None = None,
+        total: str = DEFAULT_TOTAL,
     ) -> Hierarchy:
-        """Return the tree of codes in a frame with one column per level, coarse to fine, one row per leaf.
+        """Return the tree of codes in a frame with one column per level, coarse to fine.
 
-        A code that is repeated in the next column is the same code carried down. A row may end early with
-        empty cells. `label` names the column that says what the last code of each row means.
+        A row is a path of codes; it may come several times, as in records. Without `columns` all but `label`
+        are levels. A code that is repeated in the next column is the same code carried down. A row may end
+        early with empty cells. `label` names the column that says what the last code of each row means.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> stays = pa.table({"region": ["N1", "N2", "N1", "S1"], "state": ["N", "N", "N", "S"]})
+        >>> Hierarchy.from_columns(stays, ["state", "region"]).to_dict()
+        {'N': {'N1': {}, 'N2': {}}, 'S': {'S1': {}}}
         """
+        if columns is None:
+            columns = [name for name in list_frame_columns(frame) if name != label]
         names = [*_require_levels(columns)] + ([label] if label is not None else [])
         read = read_frame_columns(frame, names)
         labels = read.pop() if label is not None else None
-        return cls._from_links(links_from_columns(read, labels, total, name_frame_row), total)
+        return cls._from_paths(columns, read, labels, total, name_frame_row)
 
     @classmethod
     def from_hrc(
@@ -337,7 +378,7 @@ class Hierarchy:
         levels = [name for name in table.columns if name != named] if columns is None else columns
         root = DEFAULT_TOTAL if total is None else total
         cells = [table.column(level) for level in _require_levels(levels)]
-        return cls._from_links(links_from_columns(cells, labels, root, table.place), root)
+        return cls._from_paths(levels, cells, labels, root, table.place)
 
     def to_dict(self) -> NestedCodes:
         """Return nested dictionaries of the codes under the total, for `from_dict`."""

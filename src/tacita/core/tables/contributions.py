@@ -44,6 +44,9 @@ class Contributions:
         code, 2 for the second, and so on. None: the microdata have no such column.
     consented
         A mask of the contributors in ``names`` who by the microdata have consented to be recognised.
+    unnamed_records
+        How many records count as a contributor each, since the microdata do not say whose amounts they hold;
+        0 where respondents are named, and where records themselves are counted.
     """
 
     values: Units
@@ -54,6 +57,7 @@ class Contributions:
     beyond: Beyond = Beyond.ANYONE
     asked: Cells | None = None
     consented: Mask | None = None
+    unnamed_records: int = 0
 
     def __post_init__(self) -> None:
         freeze_fields(self, "values", "who", "sums", "asked", "consented")

@@ -160,16 +160,41 @@ def read_frame(
         wanted = {*by, value, *others}
         inside = [name for name in frame.index.names if name in wanted and name not in frame.columns]
         frame = frame.reset_index(level=inside) if inside else frame
-    try:
-        given = nw.from_native(frame)
-    except TypeError:
-        raise InputError(
-            f"a {type(frame).__name__} is no data frame", remedy="give one of pandas, polars, Arrow or DuckDB"
-        ) from None
+    given = _wrap(frame)
     if across is not None:
         given = _melt(given, [name for name in by if name != across], across, str(value))
     single = [] if value is None else [value]
     return _to_arrow(given, list(dict.fromkeys([*by, *single, *others]))), value
+
+
+def read_whole_frame(frame: Any, by: Sequence[str]) -> pa.Table:
+    """Return all columns of a user's data frame; in pandas those of the index too, the index first, and where
+    dimensions ``by`` go across the columns and are not two in all, one row per cell.
+    """
+    import narwhals as nw
+
+    if nw.dependencies.is_pandas_like_series(frame):
+        frame = frame.to_frame(VALUE if frame.name is None else str(frame.name))
+    if nw.dependencies.is_pandas_like_dataframe(frame):
+        if _find_column_levels(frame, by) and len(by) != 2:
+            frame = frame.melt(ignore_index=False, value_name=VALUE)
+        # A copy, since columns of categories take no further names.
+        frame = frame.set_axis([str(name) for name in frame.columns], axis="columns")
+        if any(name is not None for name in frame.index.names) or frame.index.dtype.kind not in "iu":
+            frame = frame.reset_index()
+    given = _wrap(frame)
+    return _to_arrow(given, given.collect_schema().names())
+
+
+def _wrap(frame: Any) -> Any:
+    import narwhals as nw
+
+    try:
+        return nw.from_native(frame)
+    except TypeError:
+        raise InputError(
+            f"a {type(frame).__name__} is no data frame", remedy="give one of pandas, polars, Arrow or DuckDB"
+        ) from None
 
 
 def _find_column_levels(frame: Any, by: Sequence[str]) -> list[str]:

@@ -321,11 +321,14 @@ class _Merge:
             return Shares(triples[:, 0], triples[:, 1], triples[:, 2])
 
         asked, consented = _merge_decisions([c for _, c in given], owners, len(names))
+        unnamed = max(c.unnamed_records for _, c in given)
         if len(queried) < len(given):
-            return Contributions(values, who, sums, names, asked=asked, consented=consented)
+            return Contributions(
+                values, who, sums, names, asked=asked, consented=consented, unnamed_records=unnamed
+            )
         everyone = all(c.beyond is Beyond.NOBODY for _, c in given)
         beyond = Beyond.NOBODY if everyone else Beyond.ANYONE
-        return Contributions(values, who, sums, names, query, beyond, asked, consented)
+        return Contributions(values, who, sums, names, query, beyond, asked, consented, unnamed)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return further columns of the linked tables, each of the first that has it; else NaN or no text."""

@@ -118,17 +118,21 @@ class Structure:
 
     def describe_equation(self, j: int) -> str:
         """Return an equation in words: ``(region=Total, sex=f) = sum of 12 cells along region``."""
-        cells, _, _ = self.equations.row(j)
-        total = self.equations.total_of(j)
-        along = ""
-        if self.dimensions and cells.size > 1:
-            other = next(int(c) for c in cells if c != total)
-            along = "".join(
-                f" along {d.name}"
-                for d, here, there in zip(self.dimensions, self.codes[total], self.codes[other], strict=True)
-                if here != there
-            )
-        return f"({self.name(total)}) = sum of {pluralize(cells.size - 1, 'cell')}{along}"
+        cells, total = self.equations.row(j)[0], self.equations.total_of(j)
+        parts = pluralize(cells.size - 1, "cell")
+        return f"({self.name(total)}) = sum of {parts}{self.describe_direction(j)}"
+
+    def describe_direction(self, j: int) -> str:
+        """Return along which dimension an equation adds up, `` along region``; "" where there is none."""
+        cells, total = self.equations.row(j)[0], self.equations.total_of(j)
+        if not self.dimensions or cells.size < 2:
+            return ""
+        other = next(int(c) for c in cells if c != total)
+        return "".join(
+            f" along {d.name}"
+            for d, here, there in zip(self.dimensions, self.codes[total], self.codes[other], strict=True)
+            if here != there
+        )
 
     @cached_property
     def is_total(self) -> NDArray[np.bool_]:

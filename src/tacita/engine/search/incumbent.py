@@ -126,7 +126,7 @@ class ReleaseSearch:
                 remedy="Scale the values down, or try another method.",
             )
         if self.best is None:
-            fault = f"stopped after {self.run.seconds:.0f} s before a first protected release was found"
+            fault = f"stopped after {self.run.seconds:.2f} s before a first protected release was found"
             raise StoppedError(fault, remedy="allow more time", options=["time_limit"])
         status = Status.OPTIMAL if self.proven else Status.FEASIBLE
         bound = self.loss if status else min(max(self.bound, _find_least_loss(self.model)), self.loss)

@@ -168,7 +168,12 @@ class Suppression:
         first = None if start is None else _make_start(model, _read_pattern(problem, start), rung, run)
         # Cells that conditional levels keep published may be why there is no protected pattern.
         hideable = np.maximum(model.upper, self._may_be_hidden(problem))
-        solution = _solve(model, rung, run, first, replace(model, upper=hideable))
+        try:
+            solution = _solve(model, rung, run, first, replace(model, upper=hideable))
+        except StoppedError as error:
+            if rung == "construction":
+                raise
+            raise error.with_remedy("Construction finds one sooner.", "search=construction") from None
         return self._make_release(problem, solution, run)
 
     def loss(self, problem: Problem, release: Release) -> float:

@@ -11,12 +11,12 @@ from tacita.app.sheet import Flag
 from tacita.app.work.cell_facts import LONGEST
 from tacita.app.work.job import Job
 from tacita.auditing.explain import explain
+from tacita.auditing.explained_cell import MOST_NAMED, ExplanationPart, describe_explanation
 from tacita.auditing.explanation import Explanation
 from tacita.core import exact
 from tacita.core.errors import TacitaError
 from tacita.core.release import Release
 from tacita.core.run import Run
-from tacita.report.explained_cell import MOST_NAMED, ExplanationPart, describe_explanation
 from tacita.report.interval_picture import draw_interval
 
 HINT = "Click a cell of the sheets, or press Enter on it, to see why it is hidden or shown."
@@ -81,7 +81,7 @@ class ExplanationPanel:
             if not effort.over:
                 self._known[cell] = found
         body.clear()
-        parts = describe_explanation(self._job.problem, found, self._release.outcome, show_values=True)
+        parts = describe_explanation(found, show_values=True)
         with body:
             value = exact.to_text(int(table.units[cell]), table.decimals)
             ui.label(f"True value: {value}").classes("number").props("data-testid=explained-value")

@@ -1,4 +1,4 @@
-"""An explanation of one cell in sentences, for the terminal and the app, and as data for JSON.
+"""An explanation of one cell in sentences, for Python, the terminal and the app.
 
 What anyone can deduce from the release is shown always. True values, levels, and what attackers would deduce
 if more were published, only with ``show_values``.
@@ -6,19 +6,16 @@ if more were published, only with ``show_values``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tacita.core.release import Mark
-from tacita.core.words import pluralize
-from tacita.report.measures import format_number
-from tacita.report.record import build_cell_key
+from tacita.core.words import format_number, pluralize
 
 if TYPE_CHECKING:
     from tacita.auditing.explanation import AttackerInterval, Explanation, ProtectedCell
-    from tacita.core.outcome import Outcome
     from tacita.problem.problem import Problem
 
 MOST_NAMED = 40
@@ -42,13 +39,9 @@ class ExplanationPart:
     listed: bool = False
 
 
-def describe_explanation(
-    problem: Problem, found: Explanation, outcome: Outcome | None, show_values: bool
-) -> list[ExplanationPart]:
+def describe_explanation(found: Explanation, show_values: bool) -> list[ExplanationPart]:
     """Return the parts of an explanation of a cell in words: how it is published, what is deduced of it, why
     it is sensitive, what protects it, what it protects.
-
-    ``outcome`` is that of the method that made the release, None if it is not known.
     """
     parts = [ExplanationPart("shown", "How it is published", (_describe_mark(found),))]
     if found.role in ("primary", "secondary"):
@@ -57,58 +50,29 @@ def describe_explanation(
         )
     if found.role in ("primary", "exposed"):
         parts.append(
-            ExplanationPart(
-                "sensitive", "Why it is sensitive", tuple(_describe_reasons(problem, found, show_values))
-            )
+            ExplanationPart("sensitive", "Why it is sensitive", tuple(_describe_reasons(found, show_values)))
         )
     if found.role == "primary":
         cells = tuple(found.protected_by.tolist())
         sentence = _describe_protecting(found)
         parts.append(ExplanationPart("protected", "What protects it", (sentence,), cells, listed=True))
     if found.role == "secondary" or found.protects:
-        lines = tuple(_describe_protected(problem, found, outcome, show_values))
+        lines = tuple(_describe_protected(found, show_values))
         parts.append(
             ExplanationPart("protects", "What it protects", lines, tuple(own.cell for own in found.protects))
         )
     return parts
 
 
-def build_explanation_record(problem: Problem, found: Explanation, show_values: bool) -> dict[str, Any]:
-    """Return an explanation of a cell for JSON reports; without ``show_values`` it holds what anyone can
-    deduce, and no level.
+def write_explanation(found: Explanation, show_values: bool) -> list[str]:
+    """Return the lines of an explanation as plain text: the cell's name, then each part with its sentences,
+    indented.
     """
-    structure = problem.table.structure
-
-    def name(cells: Iterable[int]) -> list[Any]:
-        return [build_cell_key(structure, cell) for cell in cells]
-
-    record: dict[str, Any] = {
-        "cell": build_cell_key(structure, found.cell),
-        "role": found.role,
-        "mark": found.mark.word,
-        "deduced": {"low": found.deduced.low, "high": found.deduced.high},
-        "rules": problem.levels.why(found.cell),
-        "must_hide": found.must_hide,
-        "protected_by": name(found.protected_by.tolist()),
-        "protects": [
-            {
-                "cell": build_cell_key(structure, own.cell),
-                "attacker": own.attacker,
-                "verdict": own.verdict,
-                **({"low": own.low, "high": own.high} if show_values else {}),
-            }
-            for own in found.protects
-        ],
-        "replaceable": name(found.replaceable),
-        "undecided": name(found.undecided),
-        "unsafe": name(found.unsafe),
-    }
-    if show_values:
-        record |= {"value": float(problem.table.values[found.cell])}
-        record |= dict(zip(("lower", "upper", "sliding"), found.levels, strict=True))
-        if (own := found.insider) is not None:
-            record["insider"] = {"attacker": own.attacker, "low": own.low, "high": own.high}
-    return record
+    lines = [found.name]
+    for part in describe_explanation(found, show_values):
+        names = [name_cells(found.problem, part.cells)] if part.listed and part.cells else []
+        lines += [f"  {part.title}", *(f"    {line}" for line in (*part.lines, *names))]
+    return lines
 
 
 def _describe_mark(found: Explanation) -> str:
@@ -127,6 +91,7 @@ def _describe_mark(found: Explanation) -> str:
 
 def _describe_deduced(found: Explanation, show_values: bool) -> Iterator[str]:
     yield f"An outsider deduces: {_format_interval(found.deduced)}."
+    yield from found.derivation[-MOST_NAMED:]
     own = found.insider
     if own is None or not show_values:
         return
@@ -147,9 +112,9 @@ def _format_interval(own: AttackerInterval) -> str:
     return f"{format_number(own.low)} to {format_number(own.high)}"
 
 
-def _describe_reasons(problem: Problem, found: Explanation, show_values: bool) -> Iterator[str]:
+def _describe_reasons(found: Explanation, show_values: bool) -> Iterator[str]:
     if not show_values:
-        yield from problem.levels.why(found.cell)
+        yield from found.problem.levels.why(found.cell)
         return
     yield from found.reasons
     lower, upper, sliding = map(format_number, found.levels)
@@ -166,20 +131,18 @@ def _describe_protecting(found: Explanation) -> str:
     return "No other cell: its levels require nothing against an outsider."
 
 
-def _describe_protected(
-    problem: Problem, found: Explanation, outcome: Outcome | None, show_values: bool
-) -> Iterator[str]:
+def _describe_protected(found: Explanation, show_values: bool) -> Iterator[str]:
     for own in found.protects[:MOST_NAMED]:
-        yield _describe_failing(problem, own, show_values)
+        yield _describe_failing(found.problem, own, show_values)
     if (more := len(found.protects) - MOST_NAMED) > 0:
         yield f"And {pluralize(more, 'more cell')}."
     if found.undecided:
         cells = pluralize(len(found.undecided), "sensitive cell")
         yield f"The time did not suffice to tell whether {cells} would be safe without it."
     if found.redundant:
-        yield from _describe_redundant(problem, found, outcome)
+        yield from _describe_redundant(found)
     if found.unsafe:
-        named = name_cells(problem, found.unsafe)
+        named = name_cells(found.problem, found.unsafe)
         yield f"Not safe as it is, whether this cell is published or not: {named}."
 
 
@@ -201,7 +164,7 @@ def _describe_failing(problem: Problem, own: ProtectedCell, show_values: bool) -
     )
 
 
-def _describe_redundant(problem: Problem, found: Explanation, outcome: Outcome | None) -> Iterator[str]:
+def _describe_redundant(found: Explanation) -> Iterator[str]:
     """Yield sentences on a cell that is hidden or changed, and of which no sensitive cell has need."""
     if found.must_hide:
         yield "It was marked as must hide. Publishing it alone would harm no sensitive cell."
@@ -222,9 +185,9 @@ def _describe_redundant(problem: Problem, found: Explanation, outcome: Outcome |
         )
     else:
         yield "Publishing it alone would harm no sensitive cell."
-    if problem.cost[found.cell] == 0:
+    if found.problem.cost[found.cell] == 0:
         yield "Hiding it costs nothing, so that the method had no reason to publish it."
-    elif outcome is None or not outcome.status:
+    elif found.outcome is None or not found.outcome.status:
         yield "It could be published: a run with more time may find a release that hides less."
 
 
