@@ -110,7 +110,8 @@ def test_work_in_preparation_reports_no_losses() -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_reports_from_its_beginning(name: str) -> None:
     ear, problem = Ear(), example("nchs")
-    release = METHODS[name].protect(problem, Run(listener=ear))
+    # One draw in four of unbiased rounding leaves a cell without its level, and is refused.
+    release = METHODS[name].protect(problem, Run(listener=ear, seed=1))
     assert ear.heard[0].phase == "preparing"
     assert ear.heard[0].seconds < 5
     tc.audit(problem, release, Run(listener=ear))

@@ -54,8 +54,8 @@ MOST_IN_TREE = 12_000
 TOO_LARGE = 100_000
 """Cells from which on the relaxation of the whole table takes too long, and an ascent gives the bound."""
 MUCH = 100_000
-"""Cells of the presolved table times requirements from which on the exact engine, too, begins with a
-constructed release: it would need seconds to one of its own.
+"""Cells of the presolved table times requirements from which on the exact engine would need seconds to a
+release of its own, and begins with a constructed one. Insiders need far more; there the construction goes on.
 """
 FIRST_ROUNDS = 5
 """Rounds of cuts before a constructed release is improved, for a first bound."""
@@ -133,7 +133,7 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
     else:
         _offer_protected(separation, search, start)
         _resume(separation, search)
-        if search.best is None and rung == "auto" and _waits_long(presolved, separation):
+        if search.best is None and rung == "auto" and is_suppression and _is_much(presolved):
             _offer_constructed(separation, search)
     if search.run.over and search.best is not None:
         return search.make_solution()
@@ -200,12 +200,15 @@ def _resume(separation: Separation, search: ReleaseSearch) -> None:
 
 
 def is_constructed(presolved: PresolvedTable, rung: Rung = "auto") -> bool:
-    """Return whether the engine begins with a constructed pattern: in large tables beyond networks, or as
-    the rung requests.
+    """Return whether the engine constructs patterns: in large tables beyond networks, in smaller ones where
+    there are insiders and much work, or as the rung requests.
     """
     if rung != "auto":
         return rung == "construction" and _is_suppression(presolved)
-    return len(presolved) >= LARGE and _is_suppression(presolved) and find_network(presolved) is None
+    insiders = len(presolved.model.problem.insiders) > 0
+    if len(presolved) < LARGE and not (insiders and _is_much(presolved)):
+        return False
+    return _is_suppression(presolved) and find_network(presolved) is None
 
 
 def _solve_explicitly(separation: Separation, search: ReleaseSearch) -> bool:
@@ -250,14 +253,17 @@ def _construct(separation: Separation, search: ReleaseSearch, start: Floats | No
     return large if constructed else None
 
 
-def _waits_long(presolved: PresolvedTable, separation: Separation) -> bool:
-    """Return whether the exact engine would need seconds to its first release of a suppression model."""
-    work = len(presolved) * len(separation.requirements)
-    return work >= MUCH and _is_suppression(presolved) and find_network(presolved) is None
+def _is_much(presolved: PresolvedTable) -> bool:
+    """Return whether the exact engine would need seconds to a first release."""
+    return len(presolved) * len(presolved.model.requirements) >= MUCH
 
 
 def _offer_constructed(separation: Separation, search: ReleaseSearch) -> None:
-    """Offer a constructed pattern to the search of the exact engine, if one is found."""
+    """Offer a constructed pattern to the search of the exact engine, if one is found; networks have fast
+    patterns of their own.
+    """
+    if find_network(separation.presolved) is not None:
+        return
     # Its kernels load the compiler.
     from tacita.engine.construction.large_tables import LargeTable
 
