@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
+from tacita.core.errors import InputError
 from tacita.core.levels import Levels
 from tacita.core.release import Release
+from tacita.core.tables.dimension import Dimension
 from tacita.core.tables.linked import find_cells_of, link
 from tacita.core.tables.table import Table
 from tacita.formats.linked import link_problems, place_levels
@@ -43,6 +46,7 @@ def pose_together(specifications: Mapping[str, Specification]) -> dict[str, Join
     stated = {name: read_all(each) for name, each in specifications.items()}
     tables = {name: each.table if isinstance(each, Problem) else each for name, each in stated.items()}
     linked = link(tables)
+    _refuse_renamed(tables)
     cases = {}
     for name, specification in specifications.items():
         own, known = stated[name], specification.attackers
@@ -57,6 +61,35 @@ def pose_together(specifications: Mapping[str, Specification]) -> dict[str, Join
             tuple(read_published(specification, tables[name])),
         )
     return cases
+
+
+def _refuse_renamed(tables: Mapping[str, Table]) -> None:
+    """Refuse tables in which one dimension has two names: they share cells that link() does not see."""
+    margins = {
+        name: {each.name: _find_margin(table, each) for each in table.structure.dimensions}
+        for name, table in tables.items()
+    }
+    for one, other in combinations(margins, 2):
+        for mine in sorted(margins[one].keys() - margins[other].keys()):
+            for theirs in sorted(margins[other].keys() - margins[one].keys()):
+                if len(margins[one][mine]) > 2 and margins[one][mine] == margins[other][theirs]:
+                    raise InputError(
+                        f"'{mine}' of {one} and '{theirs}' of {other} have the same numbers: they seem to be "
+                        "one dimension by two names",
+                        remedy="give it the same name and codes in both",
+                    )
+
+
+def _find_margin(table: Table, dimension: Dimension) -> list[float]:
+    """Return the sorted numbers of a dimension's codes, all other dimensions at their totals."""
+    others = [d for d, each in enumerate(table.structure.dimensions) if each is not dimension]
+    totals = [
+        each.representative[each.index(each.total)]
+        for each in table.structure.dimensions
+        if each is not dimension
+    ]
+    at = (table.structure.codes[:, others] == totals).all(axis=1)
+    return sorted(table.values[at].tolist())
 
 
 def _pose(specification: Specification, own: Problem | Table, given: Problem | Table) -> Problem:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tacita.cli.console import collect_messages
 from tacita.cli.jobs.job import Job, JobResult, Verdict
 from tacita.cli.jobs.plan import Plan
-from tacita.cli.jobs.shared_cells import find_groups
+from tacita.cli.jobs.shared_cells import Pair, find_groups
 from tacita.core.errors import TacitaError
 from tacita.core.run import Run
 from tacita.core.words import pluralize
@@ -83,8 +83,31 @@ class JointVerdict:
 def judge_together(plan: Plan, results: Mapping[int, JobResult], run: Run) -> list[JointVerdict]:
     """Return the verdicts on projects of a run whose releases are there and may share cells."""
     there = {number for number, job in enumerate(plan.jobs) if _is_published(job, results.get(number))}
-    pairs = [pair for pair in plan.shared if {pair.one, pair.other} <= there]
-    return [_judge([plan.jobs[number] for number in group], run) for group in find_groups(pairs)]
+    pairs = [pair for pair in plan.shared if there.issuperset(pair)]
+    pairs += _find_equal_totals({number: results[number] for number in sorted(there)})
+    groups = [[plan.jobs[number] for number in group] for group in find_groups(pairs)]
+    return [verdict for group in groups for verdict in _judge_group(group, run)]
+
+
+def _judge_group(jobs: Sequence[Job], run: Run) -> list[JointVerdict]:
+    """Return the verdict on a group; where there is none, also those on its projects that read alike, so that
+    one which cannot be linked to the others does not conceal what these tell.
+    """
+    whole = _judge(jobs, run)
+    alike: dict[str, list[Job]] = {}
+    for job in jobs if whole.verdict is Verdict.FAILED and not run.cancelled else ():
+        sources = job.specification.sources if job.specification is not None else ()
+        read = [(each.where, each.weight, each.decimals, sorted(each.recode.items())) for each in sources]
+        alike.setdefault(str(read), []).append(job)
+    parts = [part for part in alike.values() if 1 < len(part) < len(jobs)]
+    return [whole, *(_judge(part, run) for part in parts)]
+
+
+def _find_equal_totals(results: Mapping[int, JobResult]) -> list[Pair]:
+    """Return the jobs whose tables have the same total: copies of the data in another format or order."""
+    first: dict[str, int] = {}
+    numbered = [(total, number) for number, each in results.items() if (total := each.record.get("total"))]
+    return [(first[total], number) for total, number in numbered if first.setdefault(total, number) != number]
 
 
 def _is_published(job: Job, result: JobResult | None) -> bool:

@@ -12,6 +12,7 @@ from tacita.cli.jobs.job import Job, JobOptions, JobResult, Verdict, name_fault
 from tacita.cli.jobs.shared_cells import ANY, Subject
 from tacita.cli.protect import specify_protection
 from tacita.cli.protected_case import ProtectedCase, find_place, list_formats, protect_case
+from tacita.core.errors import InputError
 from tacita.core.outcome import read_gap
 from tacita.core.run import Run, draw_seed
 
@@ -72,10 +73,6 @@ class ProjectJob:
         unknown = "" if source.microdata is not None else ANY
         return Subject(where, (source.value or unknown).casefold(), source.only)
 
-    @property
-    def takes_account_of(self) -> tuple[Path, ...]:
-        return tuple(self.specification.folder / old.file for old in self.specification.published.releases)
-
     def carry_out(self, run: Run) -> JobResult:
         seed = self.specification.protect.seed
         carrier = _PartOfRun(replace(run, seed=draw_seed() if seed is None else seed))
@@ -85,7 +82,11 @@ class ProjectJob:
         )
         return JobResult(
             verdict,
-            {**describe_requirement(self.specification, done), **done.answer},
+            {
+                **describe_requirement(self.specification, done),
+                "total": compute_total_digest(done.problem.table),
+                **done.answer,
+            },
             done.written.paths,
             None if done.error is None else str(done.error),
             done.written.warnings,
@@ -107,6 +108,21 @@ class _PartOfRun:
 
     def check(self, work: Callable[[Run], T]) -> T:
         return work(Run(seed=self.run.seed, listener=self.run.listener).begin())
+
+
+def compute_total_digest(table: Table) -> str | None:
+    """Return what tables of the same data have in common, whatever file they were read from: a digest of the
+    total over all dimensions. None if there is none, or nothing to tell it by.
+    """
+    from decimal import Decimal
+    from hashlib import sha256
+
+    try:
+        total = table.units[table.structure.find()]
+    except InputError:
+        return None
+    written = Decimal(int(total)).scaleb(-table.decimals).normalize()
+    return sha256(str(written).encode()).hexdigest() if written else None
 
 
 def describe_requirement(specification: Specification, done: ProtectedCase) -> dict[str, Any]:
