@@ -55,10 +55,11 @@ class JointVerdict:
         if self.verdict is Verdict.SAFE:
             return "what they tell together is safe"
         if self.verdict is Verdict.FAILED:
+            fault = (self.fault or "").rstrip(".")
             return (
-                f"each was judged alone, and not what they tell together: {self.fault}. If they show cells "
-                "of each other, link the tables in one project or batch, or name the release of one under "
-                "[published] of the other"
+                f"each was judged alone, and not what they tell together: {fault}. If they show cells of each "
+                "other, link the tables in one project or batch, or name the release of one under [published] "
+                "of the other"
             )
         first = self.cells[0]
         distinct = len({(each["table"], each["cell"]) for each in self.cells})
