@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import combinations
 
 import numpy as np
@@ -15,7 +16,6 @@ import numpy as np
 from tacita.core.errors import InputError
 from tacita.core.levels import Levels
 from tacita.core.release import Release
-from tacita.core.tables.dimension import Dimension
 from tacita.core.tables.linked import find_cells_of, link
 from tacita.core.tables.table import Table
 from tacita.formats.linked import link_problems, place_levels
@@ -65,10 +65,7 @@ def pose_together(specifications: Mapping[str, Specification]) -> dict[str, Join
 
 def _refuse_renamed(tables: Mapping[str, Table]) -> None:
     """Refuse tables in which one dimension has two names: they share cells that link() does not see."""
-    margins = {
-        name: {each.name: _find_margin(table, each) for each in table.structure.dimensions}
-        for name, table in tables.items()
-    }
+    margins = {name: find_margins(table) for name, table in tables.items()}
     for one, other in combinations(margins, 2):
         for mine in sorted(margins[one].keys() - margins[other].keys()):
             for theirs in sorted(margins[other].keys() - margins[one].keys()):
@@ -80,16 +77,20 @@ def _refuse_renamed(tables: Mapping[str, Table]) -> None:
                     )
 
 
-def _find_margin(table: Table, dimension: Dimension) -> list[float]:
-    """Return the sorted numbers of a dimension's codes, all other dimensions at their totals."""
-    others = [d for d, each in enumerate(table.structure.dimensions) if each is not dimension]
-    totals = [
-        each.representative[each.index(each.total)]
-        for each in table.structure.dimensions
-        if each is not dimension
-    ]
-    at = (table.structure.codes[:, others] == totals).all(axis=1)
-    return sorted(table.values[at].tolist())
+def find_margins(table: Table) -> dict[str, tuple[Decimal, ...]]:
+    """Return the numbers of each dimension's codes, all others at their totals, from the smallest to the
+    largest; without dimensions that show none.
+    """
+    dimensions, codes = table.structure.dimensions, table.structure.codes
+    totals = [each.representative[each.index(each.total)] for each in dimensions]
+    found = {}
+    for d, dimension in enumerate(dimensions):
+        at = np.ones(len(table), dtype=bool)
+        for other, total in enumerate(totals):
+            at &= (codes[:, other] == total) | (other == d)
+        units = np.sort(table.units[at]).tolist()
+        found[dimension.name] = tuple(Decimal(unit).scaleb(-table.decimals).normalize() for unit in units)
+    return {name: numbers for name, numbers in found.items() if numbers}
 
 
 def _pose(specification: Specification, own: Problem | Table, given: Problem | Table) -> Problem:

@@ -57,9 +57,9 @@ class JointVerdict:
         if self.verdict is Verdict.FAILED:
             fault = (self.fault or "").rstrip(".")
             return (
-                f"each was judged alone, and not what they tell together: {fault}. If they show cells of each "
-                "other, link the tables in one project or batch, or name the release of one under [published] "
-                "of the other"
+                f"each was judged alone, and not what they tell together: {fault}. If they show cells of "
+                "each other, link the tables in one project or batch, or name the release of one under "
+                "[published] of the other"
             )
         first = self.cells[0]
         distinct = len({(each["table"], each["cell"]) for each in self.cells})
@@ -85,7 +85,7 @@ def judge_together(plan: Plan, results: Mapping[int, JobResult], run: Run) -> li
     """Return the verdicts on projects of a run whose releases are there and may share cells."""
     there = {number for number, job in enumerate(plan.jobs) if _is_published(job, results.get(number))}
     pairs = [pair for pair in plan.shared if there.issuperset(pair)]
-    pairs += _find_equal_totals({number: results[number] for number in sorted(there)})
+    pairs += _find_equal_margins({number: results[number] for number in sorted(there)})
     groups = [[plan.jobs[number] for number in group] for group in find_groups(pairs)]
     return [verdict for group in groups for verdict in _judge_group(group, run)]
 
@@ -104,11 +104,13 @@ def _judge_group(jobs: Sequence[Job], run: Run) -> list[JointVerdict]:
     return [whole, *(_judge(part, run) for part in parts)]
 
 
-def _find_equal_totals(results: Mapping[int, JobResult]) -> list[Pair]:
-    """Return the jobs whose tables have the same total: copies of the data in another format or order."""
+def _find_equal_margins(results: Mapping[int, JobResult]) -> list[Pair]:
+    """Return the jobs whose tables have a margin in common: of copies of the data, in any format or order."""
     first: dict[str, int] = {}
-    numbered = [(total, number) for number, each in results.items() if (total := each.record.get("total"))]
-    return [(first[total], number) for total, number in numbered if first.setdefault(total, number) != number]
+    found = [
+        (margin, number) for number, each in results.items() for margin in each.record.get("margins", ())
+    ]
+    return [(first[margin], number) for margin, number in found if first.setdefault(margin, number) != number]
 
 
 def _is_published(job: Job, result: JobResult | None) -> bool:

@@ -12,7 +12,6 @@ from tacita.cli.jobs.job import Job, JobOptions, JobResult, Verdict, name_fault
 from tacita.cli.jobs.shared_cells import ANY, Subject
 from tacita.cli.protect import specify_protection
 from tacita.cli.protected_case import ProtectedCase, find_place, list_formats, protect_case
-from tacita.core.errors import InputError
 from tacita.core.outcome import read_gap
 from tacita.core.run import Run, draw_seed
 
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from tacita.specification.specification import Specification
 
 T = TypeVar("T")
+FEW_HAVE = 6
+"""Digits of a total that two tables hardly have in common by chance."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class ProjectJob:
             verdict,
             {
                 **describe_requirement(self.specification, done),
-                "total": compute_total_digest(done.problem.table),
+                "margins": compute_margin_digests(done.problem.table),
                 **done.answer,
             },
             done.written.paths,
@@ -110,19 +111,18 @@ class _PartOfRun:
         return work(Run(seed=self.run.seed, listener=self.run.listener).begin())
 
 
-def compute_total_digest(table: Table) -> str | None:
+def compute_margin_digests(table: Table) -> list[str]:
     """Return what tables of the same data have in common, whatever file they were read from: a digest of the
-    total over all dimensions. None if there is none, or nothing to tell it by.
+    numbers of each dimension, all others at their totals, and of the total if hardly another table has it.
     """
-    from decimal import Decimal
     from hashlib import sha256
 
-    try:
-        total = table.units[table.structure.find()]
-    except InputError:
-        return None
-    written = Decimal(int(total)).scaleb(-table.decimals).normalize()
-    return sha256(str(written).encode()).hexdigest() if written else None
+    from tacita.specification.pose_together import find_margins
+
+    margins = {*find_margins(table).values()}
+    told = {margin for margin in margins if len(margin) > 2}
+    told |= {margin[-1:] for margin in margins if len(margin[-1].as_tuple().digits) >= FEW_HAVE}
+    return sorted(sha256(" ".join(map(str, margin)).encode()).hexdigest() for margin in told)
 
 
 def describe_requirement(specification: Specification, done: ProtectedCase) -> dict[str, Any]:
