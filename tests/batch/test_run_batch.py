@@ -432,7 +432,7 @@ def test_changes_in_a_row_read_a_table_once_and_fail_by_line(
         posed.append(tables)
         return pose_problem(tables)
 
-    monkeypatch.setattr("tacita.batch.run_batch.pose_problem", count)
+    monkeypatch.setattr("tacita.batch.reading.pose_problem", count)
     good = '<RECODE> 1, "Region", 1\n'
     result = carry_out(folder, TWO + good * 20)
     assert (result.errors, len(posed)) == ((), 3)

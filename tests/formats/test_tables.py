@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -245,3 +246,27 @@ def test_records_are_not_taken_for_a_table(tmp_path: Path) -> None:
     path.write_text("\n".join(["firm,region,industry,value", *rows]))
     with pytest.raises(InputError, match=r"every row has a 'firm' .*'firm' as the respondent column"):
         read_case(path, rule="threshold(3)")
+
+
+def test_a_lone_max_holds_contributions_only_where_it_can(tmp_path: Path) -> None:
+    path = tmp_path / "cells.csv"
+
+    def read(heading: str, *rows: str, **options: Any) -> Any:
+        path.write_text("\n".join([heading, *rows]) + "\n")
+        return read_case(path, **options)
+
+    found = read("region,turnover,Max", "a,10,8", "b,20,9", "Total,30,9")
+    assert found.contributions is not None
+    # The warmest day is no contribution to the sum of them.
+    with pytest.raises(FormatError, match="'Max' is larger than 'turnover' here") as caught:
+        read("region,turnover,Max", "a,10,8", "b,20,29")
+    assert "line 3" in str(caught.value)
+    found = read("region,turnover,Max", "a,10,8", "b,20,29", by=["region"], value="turnover")
+    assert found.contributions is None
+    with pytest.raises(FormatError, match="which column holds the values: Mean or Max or Min"):
+        read("region,sex,Mean,Max,Min", "a,f,10,18,3", "b,m,20,29,4")
+    # Beside counts, or numbered, it is what it is called; contributions may be negative, too.
+    assert read("region,turnover,n,Max", "a,10,3,8", "b,20,4,9", "Total,30,7,9").contributions is not None
+    assert (
+        read("region,turnover,Max1,Max2", "a,10,12,-2", "b,20,9,5", "Total,30,12,9").contributions is not None
+    )

@@ -141,7 +141,7 @@ def pose_problem(tables: Sequence[BatchTable], *, with_costs: bool = True) -> Pr
     stated = whole if isinstance(whole, Problem) else Problem(table, Levels.none(len(table)), "outsider")
     publish = np.flatnonzero(stated.must_publish & ~joined.levels(table).sensitive)
     about: dict[str, Any] = {"attackers": [stated.outsider_beforehand], "must_publish": publish}
-    cost = (_choose_cost(tables) if with_costs else None) or stated.cost
+    cost = (choose_cost(tables) if with_costs else None) or stated.cost
     problem = Problem(table, joined, cost=cost, **about)
     if with_costs and (exponent := tables[0].specified.exponent) is not None:
         raised = _raise_costs(tables[0], problem.cost, float(exponent))
@@ -242,7 +242,7 @@ def _raise_costs(table: BatchTable, cost: Floats, exponent: float) -> Floats:
     return raised
 
 
-def _choose_cost(tables: Sequence[BatchTable]) -> str | None:
+def choose_cost(tables: Sequence[BatchTable]) -> str | None:
     """Return what hiding a cell costs in our words, or the name of a column; refuse different ones."""
     asked = {(table.specified.cost, table.specified.exponent) for table in tables}
     if len(asked) > 1:
@@ -265,7 +265,7 @@ def _read_table(table: BatchTable, rule: TranslatedRule, largest: int) -> Proble
     contributions; of cells what their file states.
     """
     metadata = table.read_metadata()
-    shadow = _find_shadow(table, metadata)
+    shadow = find_shadow(table, metadata)
     recodings = [
         (recode.variable, recode.by if isinstance(recode.by, int) else parse_recoding(table.find(recode.by)))
         for recode in table.recodes
@@ -310,7 +310,7 @@ def _tabulate(table: BatchTable, records: ArgusRecords, shadow: str | None, **op
     return replace(found, columns={**found.columns, name: np.abs(costs.values)})
 
 
-def _find_shadow(table: BatchTable, metadata: Metadata) -> str | None:
+def find_shadow(table: BatchTable, metadata: Metadata) -> str | None:
     """Return the variable that rules look at in place of the response; None if that is the response.
 
     Raises

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacita.cli.case_options import CaseFlags, pose_problem, print_table_notes
-from tacita.cli.console import print_json, print_notes, print_written
-from tacita.cli.verb import DONE, Output
+from tacita.cli.console import print_error, print_json, print_notes, print_written
+from tacita.cli.verb import DONE, ERROR, Output
+from tacita.core.errors import InputError
+from tacita.core.words import pluralize
 
 if TYPE_CHECKING:
     from tacita.core.tables.table import Table
@@ -21,7 +23,8 @@ def run_convert_command(
         Path,
         typer.Argument(
             metavar="IN",
-            help="JJ file, table (CSV, Parquet, Excel, τ-ARGUS), NCHS text, thesis folder, project.toml.",
+            help="JJ file, table (CSV, Parquet, Excel, τ-ARGUS), NCHS text, thesis folder, project.toml, "
+            "batch of τ-ARGUS (.arb).",
         ),
     ],
     target: Annotated[
@@ -29,7 +32,7 @@ def run_convert_command(
         typer.Argument(
             metavar="OUT",
             help=".jj, .csv, .parquet, .xlsx, .tab (τ-ARGUS, with its metadata), .txt (NCHS), or a folder "
-            "for the thesis's files.",
+            "for the thesis's files; of a batch .toml, or a folder for several projects.",
         ),
     ],
     output: Output,
@@ -44,6 +47,14 @@ def run_convert_command(
     from tacita.storage.internal import refuse_published
 
     refuse_published(target)
+    if source.suffix.lower() == ".arb":
+        if outsider_only or flags != CaseFlags():
+            raise InputError(
+                "a batch says itself how its tables are read and protected",
+                place=source,
+                remedy="leave out all options, and change the projects that it becomes",
+            )
+        return _write_projects(source, target, output)
     specification = flags.specify(source)
     if flags.has_requirement:
         loaded: Problem | Table = pose_problem(source, flags, specification)
@@ -69,6 +80,41 @@ def run_convert_command(
             }
         )
     return DONE
+
+
+def _write_projects(source: Path, target: Path, output: Output) -> int:
+    """Write the projects that a batch states: into a file, or into a folder if there may be several."""
+    from tacita.batch.convert import convert_batch
+    from tacita.specification.project import save_project
+
+    if (suffix := target.suffix.lower()) not in ("", ".toml"):
+        raise InputError(
+            f"a batch becomes projects, not files of the ending '{suffix}'",
+            place=target,
+            remedy="name a file that ends in .toml, or a folder",
+        )
+    folder = target.parent if suffix else target
+    found = convert_batch(source, folder)
+    print_notes(*found.remarks)
+    for error in found.errors:
+        print_error(error)
+    if suffix and len(found.projects) > 1:
+        raise InputError(
+            f"the batch becomes {pluralize(len(found.projects), 'project')}: {', '.join(found.projects)}",
+            place=target,
+            remedy="name a folder for them",
+        )
+    written = [
+        save_project(project, folder, f"From {source.name}", name=target.name if suffix else f"{name}.toml")
+        for name, project in found.projects.items()
+    ]
+    if not written and not found.errors:
+        raise InputError("the batch writes no protected table", place=source, remedy="see the notes")
+    for path in written:
+        print_written(path)
+    if output.json:
+        print_json({"written": list(map(str, written)), "remarks": found.remarks, "errors": found.errors})
+    return ERROR if found.errors else DONE
 
 
 def _choose_format(target: Path) -> str:

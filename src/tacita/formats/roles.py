@@ -86,6 +86,9 @@ def find_roles(
         ranked = {name: _LARGEST.match(name.lower()) for name in free}
         found = sorted((int(m[1] or 1), name) for name, m in ranked.items() if m is not None)
         largest = [name for _, name in found]
+        others = [name for name in free if name not in largest]
+        if len(largest) == 1 and "count" not in named and not largest[0][-1].isdigit():
+            largest = _check_largest(source, largest[0], _find_value(source, others, by, named), by)
         free = [name for name in free if name not in largest]
     named.pop("identity", None)
     dimensions = list(by) if by is not None else _find_dimensions(source, path, free, named)
@@ -102,6 +105,34 @@ def find_roles(
             options = [f"value={name}" for name in numbers] if len(numbers) <= MOST_CHOICES else ["value"]
             raise SeveralValuesError(which, tuple(dimensions), place=path, remedy=remedy, options=options)
     return Roles(tuple(dimensions), MappingProxyType(named), tuple(largest))
+
+
+def _find_value(
+    source: Columns, free: Sequence[str], by: Sequence[str] | None, named: Mapping[str, str]
+) -> str | None:
+    """Return the column of values, by its name or as the only one of numbers; None if it is unclear."""
+    numbers = [name for name in free if name not in (by or ()) and holds_numbers(source, name)]
+    return named.get("value") or (numbers[0] if len(numbers) == 1 else None)
+
+
+def _check_largest(source: Columns, name: str, value: str | None, by: Sequence[str] | None) -> list[str]:
+    """Return the only column of largest contributions, such as ``Max``, or none if it is something else: the
+    maximum of a statistic, or a code. No contribution is larger than its cell, unless another is negative.
+    """
+    if value is None or not (holds_numbers(source, name) and holds_numbers(source, value)):
+        return []
+    over = np.flatnonzero(source.numbers(name)[0] > source.numbers(value)[0])
+    if not over.size:
+        return [name]
+    if by is None:
+        raise FormatError(
+            f"'{name}' is larger than '{value}' here, so it holds no contributions to the cells",
+            place=source.place(int(over[0])),
+            remedy="Name the columns of codes; columns without a part are then left aside. Or rename it to "
+            "max1, if it is the largest contribution",
+            options=["by"],
+        )
+    return []
 
 
 def _find_dimensions(

@@ -67,11 +67,13 @@ def load_project(path: str | os.PathLike[str]) -> Specification:
     return replace(found, folder=Path(path).resolve().parent)
 
 
-def save_project(specification: Specification, folder: Path, about: str = "") -> Path:
-    """Write a specification as ``project.toml`` in a folder, below a line ``about`` it; return its path."""
+def save_project(specification: Specification, folder: Path, about: str = "", *, name: str = PROJECT) -> Path:
+    """Write a specification as ``project.toml`` in a folder, or by another ``name``, below a line ``about``
+    it; return its path.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     head = f"# {' '.join(about.split())}\n\n" if about else ""
-    return write_text(folder / PROJECT, head + format_toml(_build_sections(specification.at(folder))))
+    return write_text(folder / name, head + format_toml(_build_sections(specification.at(folder))))
 
 
 def _build_sections(specification: Specification) -> dict[str, dict[str, Any]]:

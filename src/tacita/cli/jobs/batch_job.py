@@ -60,10 +60,6 @@ class BatchJob:
     def specification(self) -> None:
         return None
 
-    @property
-    def takes_account_of(self) -> tuple[Path, ...]:
-        return ()
-
     def carry_out(self, run: Run) -> JobResult:
         from tacita.batch.run_batch import run_batch
 

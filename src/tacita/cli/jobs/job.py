@@ -105,10 +105,6 @@ class Job(Protocol):
     def specification(self) -> Specification | None:
         """The project that it carries out, which can be judged together with others; None of batches."""
 
-    @property
-    def takes_account_of(self) -> tuple[Path, ...]:
-        """The releases that the job takes as already published, and is judged with."""
-
     def carry_out(self, run: Run) -> JobResult:
         """Do the work with the progress and the cancel of a run; return how it ended.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tacita.cli.console import collect_messages
 from tacita.cli.jobs.job import Job, JobResult, Verdict
 from tacita.cli.jobs.plan import Plan
-from tacita.cli.jobs.shared_cells import find_groups
+from tacita.cli.jobs.shared_cells import Pair, find_groups
 from tacita.core.errors import TacitaError
 from tacita.core.run import Run
 from tacita.core.words import pluralize
@@ -55,9 +55,10 @@ class JointVerdict:
         if self.verdict is Verdict.SAFE:
             return "what they tell together is safe"
         if self.verdict is Verdict.FAILED:
+            fault = (self.fault or "").rstrip(".")
             return (
-                f"each was judged alone, and not what they tell together: {self.fault}. If they show cells "
-                "of each other, link the tables in one project or batch, or name the release of one under "
+                f"each was judged alone, and not what they tell together: {fault}. If they show cells of "
+                "each other, link the tables in one project or batch, or name the release of one under "
                 "[published] of the other"
             )
         first = self.cells[0]
@@ -83,8 +84,33 @@ class JointVerdict:
 def judge_together(plan: Plan, results: Mapping[int, JobResult], run: Run) -> list[JointVerdict]:
     """Return the verdicts on projects of a run whose releases are there and may share cells."""
     there = {number for number, job in enumerate(plan.jobs) if _is_published(job, results.get(number))}
-    pairs = [pair for pair in plan.shared if {pair.one, pair.other} <= there]
-    return [_judge([plan.jobs[number] for number in group], run) for group in find_groups(pairs)]
+    pairs = [pair for pair in plan.shared if there.issuperset(pair)]
+    pairs += _find_equal_margins({number: results[number] for number in sorted(there)})
+    groups = [[plan.jobs[number] for number in group] for group in find_groups(pairs)]
+    return [verdict for group in groups for verdict in _judge_group(group, run)]
+
+
+def _judge_group(jobs: Sequence[Job], run: Run) -> list[JointVerdict]:
+    """Return the verdict on a group; where there is none, also those on its projects that read alike, so that
+    one which cannot be linked to the others does not conceal what these tell.
+    """
+    whole = _judge(jobs, run)
+    alike: dict[str, list[Job]] = {}
+    for job in jobs if whole.verdict is Verdict.FAILED and not run.cancelled else ():
+        sources = job.specification.sources if job.specification is not None else ()
+        read = [(each.where, each.weight, each.decimals, sorted(each.recode.items())) for each in sources]
+        alike.setdefault(str(read), []).append(job)
+    parts = [part for part in alike.values() if 1 < len(part) < len(jobs)]
+    return [whole, *(_judge(part, run) for part in parts)]
+
+
+def _find_equal_margins(results: Mapping[int, JobResult]) -> list[Pair]:
+    """Return the jobs whose tables have a margin in common: of copies of the data, in any format or order."""
+    first: dict[str, int] = {}
+    found = [
+        (margin, number) for number, each in results.items() for margin in each.record.get("margins", ())
+    ]
+    return [(first[margin], number) for margin, number in found if first.setdefault(margin, number) != number]
 
 
 def _is_published(job: Job, result: JobResult | None) -> bool:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tacita.specification.specification import Specification
 
 T = TypeVar("T")
+FEW_HAVE = 6
+"""Digits of a total that two tables hardly have in common by chance."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,6 @@ class ProjectJob:
         unknown = "" if source.microdata is not None else ANY
         return Subject(where, (source.value or unknown).casefold(), source.only)
 
-    @property
-    def takes_account_of(self) -> tuple[Path, ...]:
-        return tuple(self.specification.folder / old.file for old in self.specification.published.releases)
-
     def carry_out(self, run: Run) -> JobResult:
         seed = self.specification.protect.seed
         carrier = _PartOfRun(replace(run, seed=draw_seed() if seed is None else seed))
@@ -85,7 +83,11 @@ class ProjectJob:
         )
         return JobResult(
             verdict,
-            {**describe_requirement(self.specification, done), **done.answer},
+            {
+                **describe_requirement(self.specification, done),
+                "margins": compute_margin_digests(done.problem.table),
+                **done.answer,
+            },
             done.written.paths,
             None if done.error is None else str(done.error),
             done.written.warnings,
@@ -107,6 +109,20 @@ class _PartOfRun:
 
     def check(self, work: Callable[[Run], T]) -> T:
         return work(Run(seed=self.run.seed, listener=self.run.listener).begin())
+
+
+def compute_margin_digests(table: Table) -> list[str]:
+    """Return what tables of the same data have in common, whatever file they were read from: a digest of the
+    numbers of each dimension, all others at their totals, and of the total if hardly another table has it.
+    """
+    from hashlib import sha256
+
+    from tacita.specification.pose_together import find_margins
+
+    margins = {*find_margins(table).values()}
+    told = {margin for margin in margins if len(margin) > 2}
+    told |= {margin[-1:] for margin in margins if len(margin[-1].as_tuple().digits) >= FEW_HAVE}
+    return sorted(sha256(" ".join(map(str, margin)).encode()).hexdigest() for margin in told)
 
 
 def describe_requirement(specification: Specification, done: ProtectedCase) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """Jobs of one run that publish the same variable of the same data, or of copies of it.
 
-A reader has all their releases. A job that takes another's release as already published is judged with it; so
-are linked tables of one project, and the tables of one batch. Other projects are judged together when all are
-done (:mod:`tacita.cli.jobs.joint_audit`); batches are not, hence a warning.
+A reader has all their releases. Linked tables of one project, and tables of one batch, are judged together.
+Several projects are when all are done (:mod:`tacita.cli.jobs.joint_audit`); batches are not, hence a warning.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import file_digest
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tacita.core.words import pluralize
 
@@ -45,13 +44,8 @@ class Subject:
         return all(other.only.get(column, code) == code for column, code in self.only.items())
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Two jobs that may share cells, by number; ``judged`` if one takes account of the other's release."""
-
-    one: int
-    other: int
-    judged: bool
+Pair: TypeAlias = tuple[int, int]
+"""Two jobs that may share cells, by number."""
 
 
 def find_warnings(jobs: Sequence[Job], pairs: Iterable[Pair]) -> dict[int, str]:
@@ -59,9 +53,8 @@ def find_warnings(jobs: Sequence[Job], pairs: Iterable[Pair]) -> dict[int, str]:
     one of the two is a batch.
     """
     others: dict[int, set[int]] = {}
-    for pair in pairs:
-        one, other = pair.one, pair.other
-        if not pair.judged and None in (jobs[one].specification, jobs[other].specification):
+    for one, other in pairs:
+        if None in (jobs[one].specification, jobs[other].specification):
             others.setdefault(one, set()).add(other)
             others.setdefault(other, set()).add(one)
     return {number: _warn(jobs, sorted(found)) for number, found in sorted(others.items())}
@@ -69,37 +62,31 @@ def find_warnings(jobs: Sequence[Job], pairs: Iterable[Pair]) -> dict[int, str]:
 
 def find_groups(pairs: Iterable[Pair]) -> list[tuple[int, ...]]:
     """Return the groups of jobs, by number, that may share cells with each other, directly or by others
-    between them; without those in which each is judged with all that it shares cells with.
+    between them.
+
+    A project that takes the release of another as already published is no exception: it was judged by its
+    own requirement, and what it publishes may give away what only the other one requires to be hidden.
     """
     group: dict[int, set[int]] = {}
-    apart: set[int] = set()
-    for pair in pairs:
-        both = {pair.one, pair.other}
-        joined = both.union(*(group.get(number, ()) for number in both))
+    for one, other in pairs:
+        joined = {one, other}.union(group.get(one, ()), group.get(other, ()))
         group |= dict.fromkeys(joined, joined)
-        apart |= set() if pair.judged else both
-    return [
-        tuple(sorted(found))
-        for number, found in sorted(group.items())
-        if number == min(found) and found & apart
-    ]
+    return [tuple(sorted(found)) for number, found in sorted(group.items()) if number == min(found)]
 
 
 def find_pairs(jobs: Sequence[Job]) -> Iterator[Pair]:
     """Yield the pairs of jobs that may share cells."""
-    about = [_Outline.of(job) for job in jobs]
-    names = _find_copies({subject.data for outline in about for subject in outline.subjects})
+    about = [job.subjects for job in jobs]
+    names = _find_copies({subject.data for subjects in about for subject in subjects})
     by_data: dict[str, set[int]] = {}
-    for number, outline in enumerate(about):
-        about[number] = outline = replace(
-            outline, subjects=tuple(replace(each, data=names[each.data]) for each in outline.subjects)
-        )
-        for subject in outline.subjects:
+    for number, subjects in enumerate(about):
+        about[number] = tuple(replace(each, data=names[each.data]) for each in subjects)
+        for subject in about[number]:
             by_data.setdefault(subject.data, set()).add(number)
     pairs = {pair for numbers in by_data.values() for pair in combinations(sorted(numbers), 2)}
     for one, other in sorted(pairs):
-        if about[one].may_share_cells(about[other]):
-            yield Pair(one, other, about[one].is_judged_with(about[other]))
+        if any(mine.may_share_cells(theirs) for mine in about[one] for theirs in about[other]):
+            yield one, other
 
 
 def _find_copies(data: Collection[str]) -> dict[str, str]:
@@ -118,35 +105,10 @@ def _find_copies(data: Collection[str]) -> dict[str, str]:
     return first
 
 
-@dataclass(frozen=True)
-class _Outline:
-    """What a job publishes and where, and the releases that it takes as published, with their folders."""
-
-    subjects: tuple[Subject, ...]
-    writes: frozenset[Path]
-    published: frozenset[Path]
-
-    @classmethod
-    def of(cls, job: Job) -> _Outline:
-        published = [path.resolve() for path in job.takes_account_of]
-        return cls(
-            job.subjects,
-            frozenset(map(Path.resolve, job.writes)),
-            frozenset(place for path in published for place in (path, *path.parents)),
-        )
-
-    def may_share_cells(self, other: _Outline) -> bool:
-        return any(mine.may_share_cells(theirs) for mine in self.subjects for theirs in other.subjects)
-
-    def is_judged_with(self, other: _Outline) -> bool:
-        """Return whether one of two jobs takes something that the other writes as already published."""
-        return not (self.published.isdisjoint(other.writes) and other.published.isdisjoint(self.writes))
-
-
 def _warn(jobs: Sequence[Job], others: Sequence[int]) -> str:
     more = f" and {pluralize(len(others) - 1, 'other')}" if len(others) > 1 else ""
     return (
         f"it may show cells of {jobs[others[0]].path}{more}, of the same data and response: each was judged "
-        "alone, and not what they tell together. Link the tables in one project or batch, or name the "
-        "release of one under [published] of the other"
+        "alone, and not what they tell together. Make projects of the batch (tacita convert), which are "
+        "judged together, or link the tables in one project or batch"
     )
