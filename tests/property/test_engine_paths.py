@@ -77,6 +77,11 @@ LAZY = ((suppression, "FEW", -1),)
 LANES = ((separation, "FEW", 0),)
 EARLY_TREE = ((root, "PATIENCE", 0), (root, "PROGRESS", 1e9))
 CONSTRUCTED = ((solving, "LARGE", 0), (solving, "find_network", lambda presolved: None))
+BEGUN = (
+    (solving, "MUCH", 0),
+    (solving, "find_network", lambda presolved: None),
+    (solving, "is_constructed", lambda presolved, rung: False),
+)
 ALONE = (*CONSTRUCTED, (solving, "TOO_LARGE", 0))
 RELAXED = (*CONSTRUCTED, (solving, "MOST_IN_TREE", 0), (root, "FIRST_OF_LARGE", 1))
 AROUND = (*EARLY_TREE, (tree, "NEAR", -(10**6)))
@@ -92,6 +97,7 @@ PATHS = {
     "lanes": Path(LANES + LAZY, TABLE_KINDS, (separation.Separation, "_find_blocked")),
     "construction": Path(CONSTRUCTED, TABLE_KINDS, (Construction, "build")),
     "construction, insiders when they fail": Path(CONSTRUCTED + LAZY, TABLE_KINDS, (LargeTable, "_complete")),
+    "construction to begin with": Path(BEGUN, TABLE_KINDS, (solving, "_offer_constructed")),
     "patterns near the relaxation's points": Path(
         ((root, "FIRST_OF_LARGE", 1), *CONSTRUCTED), TABLE_KINDS, (LargeTable, "__call__")
     ),
@@ -157,7 +163,9 @@ def test_a_construction_without_tree_protects_and_bounds_the_least_loss(
     assert_safe(problem, found.x)
 
 
-@pytest.mark.parametrize("large", [CONSTRUCTED, ALONE, RELAXED], ids=["with tree", "alone", "relaxed"])
+@pytest.mark.parametrize(
+    "large", [CONSTRUCTED, BEGUN, ALONE, RELAXED], ids=["with tree", "begun", "alone", "relaxed"]
+)
 @SOME
 @given(seed=SEEDS)
 def test_a_run_that_is_stopped_anywhere_keeps_a_safe_pattern(large: Moved, seed: int) -> None:
