@@ -41,6 +41,12 @@
     return target;
   }
 
+  /** Scroll as little as needed to show a part of the page; the focus stays where it is. */
+  async function bringIntoView(name) {
+    await wait(30);
+    (await find(name))?.scrollIntoView({ block: "nearest" });
+  }
+
   async function leadToLine(name, text, line) {
     const field = await leadTo(name);
     if (!field) return;
@@ -54,5 +60,6 @@
 
   window.leadTo = leadTo;
   window.leadToLine = leadToLine;
+  window.bringIntoView = bringIntoView;
   if (location.hash.length > 1) leadTo(decodeURIComponent(location.hash.slice(1)));
 })();

@@ -47,6 +47,11 @@ def lead_to(field: str, path: str = "") -> None:
     ui.run_javascript(f"leadTo({json.dumps(field)}, {json.dumps(path)})")
 
 
+def bring_into_view(part: str) -> None:
+    """Scroll to a part of the page by its ``data-testid``, as little as needed; the focus stays."""
+    ui.run_javascript(f"bringIntoView({json.dumps(part)})")
+
+
 def lead_to_line(field: str, text: str, line: int) -> None:
     """Select a line, counted from 1, of a field of the page; if that is empty, the text is put there."""
     ui.run_javascript(f"leadToLine({json.dumps(field)}, {json.dumps(text)}, {line})")

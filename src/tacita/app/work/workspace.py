@@ -91,6 +91,8 @@ class Workspace:
         self._chosen: Job | None = None
         self._picked = False
         self.dark: bool | None = None
+        # Whether the page Protect opens the result of a safe run by itself.
+        self.opens_result = True
         self.notes: list[str] = []
         # The cell that the page Table has its focus on when it is opened next, by its number.
         self.sought: int | None = None

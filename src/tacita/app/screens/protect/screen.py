@@ -13,7 +13,7 @@ from nicegui import run, ui
 from tacita.app.controls import forms, notices
 from tacita.app.controls.page_parts import as_label, make_heading, show_no_table
 from tacita.app.controls.remedies import Remedy, draw_remedies, find_common_remedies, lead_to
-from tacita.app.screens.protect.run_cards import RunCards
+from tacita.app.screens.protect.run_cards import AWAITED, RunCards
 from tacita.app.work.exports import USUAL_METHOD
 from tacita.app.work.job import Job
 from tacita.app.work.presets import Preset, list_presets
@@ -127,6 +127,13 @@ class ProtectScreen:
         with ui.element("div").classes("strip run-row"):
             self._button = ui.button("Run", icon="play_arrow", on_click=self._start)
             self._button.props("no-caps unelevated data-testid=run")
+            opens = ui.switch("Open the result", value=self._workspace.opens_result).props(
+                "data-testid=opens-result"
+            )
+            opens.tooltip(
+                f"Of a run that is safe within {AWAITED:.0f} seconds, unless you do something else meanwhile"
+            )
+            opens.bind_value_to(self._workspace, "opens_result")
             self._says = ui.label().classes("complaint").props("data-testid=run-refused role=status")
             with ui.element("div").classes("strip").props("data-testid=run-mend") as self._mend:
                 ui.link("Rules and attackers", "/rules")
@@ -241,8 +248,8 @@ class ProtectScreen:
         self._button.set_enabled(False)
         with notices.attempt():
             options, effort = self._read_form()
-            await run.io_bound(self._workspace.start, self._method, options, **effort)
-            self._cards.follow()
+            job = await run.io_bound(self._workspace.start, self._method, options, **effort)
+            self._cards.follow(job)
         self._check()
 
 
