@@ -10,7 +10,7 @@ from tacita.app import frame
 from tacita.app.controls import next_step, notices
 from tacita.app.controls.page_parts import as_label, make_heading, put_words
 from tacita.app.controls.remedies import Remedy, draw_remedies
-from tacita.app.controls.runs import EARLIER
+from tacita.app.controls.runs import describe_scope, is_of_other_table
 from tacita.app.controls.waiting import open_if_awaited
 from tacita.app.screens.protect.run_chart import RunChart
 from tacita.app.work.job import Job, State
@@ -89,7 +89,7 @@ class RunCards:
             if job in self._cards:
                 self._cards.pop(job).place.delete()
         for job, card in self._cards.items():
-            card.update(self._describe_scope(job))
+            card.update(describe_scope(job, self.workspace.case))
         self._title.set_visibility(bool(jobs))
         # Whoever asks may be a button of a card that is gone.
         with self._present:
@@ -129,18 +129,9 @@ class RunCards:
 
     def _find_place(self, job: Job) -> ui.element:
         """Return the part of the page where a run's card belongs when first seen; it stays there."""
-        return self._others if self._is_of_other_table(job) and job.state.over else self._present
-
-    def _is_of_other_table(self, job: Job) -> bool:
-        """Return whether a run is of another table than the open one, in whatever state that is."""
-        case = self.workspace.case
-        return case is not None and job.case.name != case.name
-
-    def _describe_scope(self, job: Job) -> str:
-        """Return words for a run's card on what its verdict is about; empty if on the present case."""
-        if self._is_of_other_table(job):
-            return f"for {job.case.name}"
-        return EARLIER if job.case is not self.workspace.case else ""
+        return (
+            self._others if is_of_other_table(job, self.workspace.case) and job.state.over else self._present
+        )
 
     def show_result(self, job: Job) -> None:
         """Lead the browser to the page Result of a run."""

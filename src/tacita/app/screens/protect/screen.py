@@ -187,21 +187,29 @@ class ProtectScreen:
         for wanted in error.options:
             name, _, setting = wanted.partition("=")
             if name in known:
-                words = f"Set “{as_label(name)}” to {setting}" if setting else f"Go to “{as_label(name)}”"
-                changed = {name: forms.read_value(known[name], setting)} if setting else {}
-                found.append(Remedy(words, partial(self._try_again, job, f"option-{name}", changed)))
+                if setting:
+                    changed = {name: forms.read_value(known[name], setting)}
+                    words = f"Run with {name.replace('_', ' ')} {setting}"
+                    found.append(Remedy(words, partial(self._run_again, job, changed)))
+                else:
+                    words = f"Go to “{as_label(name)}”"
+                    found.append(Remedy(words, partial(self._try_again, job, f"option-{name}")))
             elif name == "time_limit":
-                found.append(Remedy("Go to the time limit", partial(self._try_again, job, "time-limit", {})))
+                found.append(Remedy("Go to the time limit", partial(self._try_again, job, "time-limit")))
         # Cells of a run of another state of the table may be other cells now.
         here = error if job.case is self._workspace.case else error.without_cell()
         return [*found, *find_common_remedies(self._workspace, here)]
 
-    def _try_again(self, job: Job, field: str, changed: Mapping[str, Any]) -> None:
-        """Fill the form with the options of a run, some of them changed, and lead to one of its fields."""
+    def _try_again(self, job: Job, field: str) -> None:
+        """Fill the form with the options of a run, and lead to one of its fields."""
         self._take_over(job)
-        if changed:
-            self._show_method(job.method.name, {**job.options, **changed})
         lead_to(field)
+
+    async def _run_again(self, job: Job, changed: Mapping[str, Any]) -> None:
+        """Fill the form with the options of a run, some of them changed, and run that."""
+        self._take_over(job)
+        self._show_method(job.method.name, {**job.options, **changed})
+        await self._start()
 
     def _read_form(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return options and effort in the form; :class:`InputError` where one cannot be used."""

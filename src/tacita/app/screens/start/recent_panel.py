@@ -16,6 +16,8 @@ from tacita.core.words import pluralize
 
 UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
+NOTHING, NOTHING_ELSE = "None is kept yet.", "Nothing is kept besides the open table."
+
 
 class RecentPanel:
     """A list of kept works with a switch; nothing where work cannot be kept at all.
@@ -44,7 +46,9 @@ class RecentPanel:
             for offer in offers:
                 self._show_offer(offer)
             if not offers:
-                ui.label("None is kept yet.").classes("muted").props("data-testid=recent-none")
+                ui.label(NOTHING if case is None else NOTHING_ELSE).classes("muted").props(
+                    "data-testid=recent-none"
+                )
         self._remove_all.set_visibility(bool(offers))
 
     def _show_offer(self, offer: Offer) -> None:
