@@ -127,7 +127,7 @@ class ProtectScreen:
         with ui.element("div").classes("strip run-row"):
             self._button = ui.button("Run", icon="play_arrow", on_click=self._start)
             self._button.props("no-caps unelevated data-testid=run")
-            opens = ui.switch("Open the result", value=self._workspace.opens_result).props(
+            opens = ui.switch("Open the result when safe", value=self._workspace.opens_result).props(
                 "data-testid=opens-result"
             )
             opens.tooltip(
