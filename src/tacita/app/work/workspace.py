@@ -178,6 +178,12 @@ class Workspace:
         self.case = case
 
     @property
+    def works(self) -> frozenset[str]:
+        """The names of what was opened in this session, as far as undo or a run leads back to it."""
+        cases = [*self._past, *self._future, *(job.case for job in self.jobs)]
+        return frozenset(case.work for case in cases)
+
+    @property
     def can_undo(self) -> bool:
         return bool(self._past)
 
