@@ -24,7 +24,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from driving import enter, go, listening, open_path, pick_rule, unfold
+from driving import enter, go, listening, open_path, pick_rule, start, unfold
 from get_chromium import find_chromium
 from running_server import RunningServer
 from tacita.app.work.recent import RecentWork
@@ -99,8 +99,7 @@ class Rounds:
         pick_rule(page, "threshold")
         page.get_by_test_id("rule-1-text").fill("threshold(60)")
         go(page, "protect")
-        expect(page.get_by_test_id("run-question")).not_to_have_text("…")
-        page.get_by_test_id("run").click()
+        start(page)
         expect(page.get_by_test_id("run-1")).to_be_visible()
 
     def _begin_upload(self, page: Page, mark: str) -> None:

@@ -91,3 +91,12 @@ def test_names_in_the_explanation_lead_to_cells_and_marks_outlive_another_view(s
     expect(page.get_by_test_id("sheet-difference").locator(".sheet-message")).to_have_text(f"{name}.")
     page.get_by_test_id("explanation-close").click()
     expect(page.get_by_test_id("explanation")).to_be_hidden()
+
+
+def test_the_explanation_is_scrolled_to_and_the_sheet_keeps_the_focus(square: Page) -> None:
+    square.set_viewport_size({"width": 1366, "height": 500})
+    square.evaluate("() => window.scrollTo(0, 0)")
+    clicked = cell(square, 1, 0, "sheet-original")
+    clicked.click()
+    expect(square.get_by_test_id("explained-deduced")).to_be_in_viewport()
+    assert square.evaluate("() => document.activeElement.closest('[data-testid=sheet-original]') !== null")

@@ -167,7 +167,9 @@ def test_a_folder_for_publication_alone_is_refused(exporting: Page, tmp_path: Pa
 
 
 def test_the_folder_that_is_proposed_is_beside_the_server(exporting: Page, server: RunningServer) -> None:
-    expect(exporting.get_by_test_id("export-folder")).to_have_value(str(server.folder / "tacita-export"))
+    expect(exporting.get_by_test_id("export-folder")).to_have_value(
+        str(server.folder / "Salazar-Figure-1-export")
+    )
 
 
 def test_preview_shows_what_files_hold(exporting: Page) -> None:

@@ -94,7 +94,7 @@ def test_decimals() -> None:
     [
         (10, "the window is twice the base, its levels need 22"),
         (11, "its value is a multiple of the base"),
-        (13, "neither neighbour of its value leaves room for both its levels"),
+        (13, "readers could tell that it is not as low, or not as high, as its levels require"),
     ],
 )
 def test_a_base_that_cannot_work_is_refused_with_one_that_can(base: int, why: str) -> None:

@@ -242,3 +242,27 @@ def test_numbers_that_json_does_not_know(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "internal" / "audit.json").read_text(), parse_constant=pytest.fail)
     assert record["made_by"]["limit"] is None
     assert written.paths[0] == tmp_path / "publication" / "release.csv"
+
+
+def test_a_title_that_holds_a_hidden_value_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    rows = [
+        "North and a: 3145,,,",
+        "region,a,b,c",
+        "North,3145,812,777",
+        "South,421,936,655",
+        "West,598,371,864",
+    ]
+    path.write_text("\n".join(rows))
+    table = tc.read_case(path)
+    assert isinstance(table, tc.Table)
+    assert table.title == "North and a: 3145"
+    problem = tc.Problem(table, tc.Marked([table.find("North", "a")]))
+    audit = tc.audit(problem, tc.Suppression().protect(problem))
+    assert audit.safe
+    written = write_results(audit, tmp_path / "out", ["html", "csv"], title=table.title)
+    assert written.warnings == ("the title is left out: it holds the value of a hidden cell",)
+    assert all("3145" not in file.read_text() for file in written.public)
+    again = write_results(audit, tmp_path / "again", ["html"], title="Sales by region")
+    assert "Sales by region" in again.public[0].read_text()
+    assert again.warnings == ()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nicegui import ElementFilter, ui
 
-from tacita.app.controls import forms, next_step, notices, remedies
+from tacita.app.controls import forms, next_step, notices, remedies, waiting
 from tacita.app.controls.connection import add_connection_cover
 from tacita.app.controls.inlets import add_upload_bar
 from tacita.app.serving.doors import get_workspace
@@ -86,6 +86,7 @@ def _declare(screen: Screen) -> None:
         dark = ui.dark_mode(value=workspace.dark)
         add_connection_cover(workspace)
         remedies.add_script()
+        waiting.add_script()
         add_upload_bar()
         _add_help_dialog(screen)
         _show_header(screen, workspace, dark)

@@ -72,6 +72,11 @@ def note_lines(what: str, line: str, found: Sequence[tuple[int, str]]) -> tuple[
     return (f"{line}s {numbers} were taken for {what}s: {texts}",)
 
 
+def join_titles(found: Sequence[tuple[int, str]]) -> str:
+    """Return the titles that stand above a table in its file, by line, as one."""
+    return " ".join(text for _, text in found)
+
+
 def find_repeated(names: Sequence[str]) -> str | None:
     """Return the first column name of a file that occurs a second time, or None if all differ."""
     seen: set[str] = set()

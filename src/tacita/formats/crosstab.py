@@ -64,6 +64,7 @@ def unpivot_crosstab(
         (*source.notes, note),
         frozenset([down] if first in source.trimmed else []),
         lambda row, name: source.find_field(row // width, first if name == down else others[row % width]),
+        title=source.title,
     )
 
 

@@ -18,7 +18,14 @@ import numpy as np
 
 from tacita.core.errors import FormatError
 from tacita.core.words import pluralize
-from tacita.formats.captions import MOST, count_footnotes, count_titles, find_repeated, note_lines
+from tacita.formats.captions import (
+    MOST,
+    count_footnotes,
+    count_titles,
+    find_repeated,
+    join_titles,
+    note_lines,
+)
 from tacita.formats.escape import unescape
 from tacita.formats.textfile import read_text
 from tacita.storage.atomic import replace_file
@@ -54,7 +61,8 @@ def read_csv(
     refuse_wide(path, max(line.count(sign) for line in head for sign in delimiter or SEPARATORS) + 1)
     separator, above = _find_layout(head, delimiter)
     header = _parse_header(path, head[above], above + 1, separator)
-    notes += _note_left_out("title", head[:above], 1, separator)
+    titles = _list_filled(head[:above], 1, separator)
+    notes += note_lines("title", "line", titles)
     if footnotes:
         text, left = _drop_footnotes(text, above, len(header), separator, codes)
         notes += left
@@ -102,7 +110,12 @@ def read_csv(
         plain = pa.array([unescape(text) for text in trimmed[name].to_pylist()])
         trimmed = trimmed.set_column(header.index(name), name, plain)
     return Columns(
-        trimmed, lambda row: f"{path}, line {places[row]}", decimal, notes, trimmed=frozenset(ends)
+        trimmed,
+        lambda row: f"{path}, line {places[row]}",
+        decimal,
+        notes,
+        trimmed=frozenset(ends),
+        title=join_titles(titles),
     )
 
 
@@ -182,16 +195,15 @@ def _drop_footnotes(
     below = count_footnotes(_split_lines(reversed(tail), separator), columns, codes)
     if below == 0:
         return text, ()
-    note = _note_left_out("footnote", tail[-below:], lines - below + 1, separator)
-    return text.rsplit("\n", below)[0], note
+    left = _list_filled(tail[-below:], lines - below + 1, separator)
+    return text.rsplit("\n", below)[0], note_lines("footnote", "line", left)
 
 
-def _note_left_out(what: str, lines: Sequence[str], first: int, separator: str) -> tuple[str, ...]:
-    """Return a note on titles or footnotes of a CSV file, the first of which is in line ``first``."""
-    found = [
+def _list_filled(lines: Sequence[str], first: int, separator: str) -> list[tuple[int, str]]:
+    """Return titles or footnotes of a CSV file by the numbers of their lines, which begin with ``first``."""
+    return [
         (number, row[0]) for number, row in enumerate(_split_lines(lines, separator), start=first) if any(row)
     ]
-    return note_lines(what, "line", found)
 
 
 def _parse_header(path: str | os.PathLike[str], line: str, number: int, separator: str) -> list[str]:

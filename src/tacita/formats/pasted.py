@@ -24,7 +24,13 @@ from tacita.core.tables.columns import Columns, refuse_wide
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
-from tacita.formats.captions import are_years_or_numbers, count_footnotes, find_repeated, note_lines
+from tacita.formats.captions import (
+    are_years_or_numbers,
+    count_footnotes,
+    find_repeated,
+    join_titles,
+    note_lines,
+)
 from tacita.formats.extent import FEW, SPARSE
 from tacita.formats.published_cells import parse_published
 from tacita.formats.table_file import AS_USUAL, build_case
@@ -54,7 +60,10 @@ def read_pasted(text: str, read: ReadOptions = AS_USUAL) -> Problem | Table:
         found: Problem | Table = _build_from_numbers(block, first, sign, read)
     else:
         found = _build_from_names(block, first, sign, read)
-    return replace(found, notes=(*titles, *notes, *found.notes)) if isinstance(found, Table) else found
+    if not isinstance(found, Table):
+        return found
+    said = (f"line {number} was taken for a title: '{title}'" for number, title in titles)
+    return replace(found, notes=(*said, *notes, *found.notes), title=join_titles(titles))
 
 
 def _parse_block(text: str, decimal: str | None) -> Block:
@@ -94,8 +103,8 @@ def _parse_block(text: str, decimal: str | None) -> Block:
     return [[row[k] for k in filled] if any(row) else BLANK for row in read]
 
 
-def _find_titles(block: Block) -> tuple[int, list[str]]:
-    """Return how many blank lines and titles stand above the table in pasted text, and notes on the titles.
+def _find_titles(block: Block) -> tuple[int, list[tuple[int, str]]]:
+    """Return how many blank lines and titles stand above the table in pasted text, and the titles by line.
 
     A line with a single filled field cannot hold the names of several columns.
     """
@@ -106,12 +115,12 @@ def _find_titles(block: Block) -> tuple[int, list[str]]:
     # Of two columns, that of the values may have no name: a code and a number stand below it.
     below = [row for row in block[first:] if row is not BLANK]
     columns = sum(map(any, zip_longest(*below)))
-    titles = [(k, next(filter(None, block[k]))) for k in range(start, first) if block[k] is not BLANK]
+    titles = [(k + 1, next(filter(None, block[k]))) for k in range(start, first) if block[k] is not BLANK]
     if any(is_number(title) for _, title in titles) or (
         columns == 2 and not is_number(below[0][0]) and is_number(below[0][-1])
     ):
         return start, []
-    return first, [f"line {k + 1} was taken for a title: '{title}'" for k, title in titles]
+    return first, titles
 
 
 def _drop_footnotes(block: Block, first: int) -> tuple[Block, tuple[str, ...]]:

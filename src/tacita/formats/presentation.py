@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tacita.core.errors import InputError
 from tacita.core.release import Mark, Release
+from tacita.formats.headings import COLUMNS, ROWS
 from tacita.formats.published_cells import DASHES, parse_published
 
 LONGEST_MARK = 20
@@ -30,8 +31,12 @@ class Presentation:
         check_mark(self.mark)
 
     def name(self, release: Release) -> str:
-        """Return the title of a published table: the given one, or the names of its dimensions."""
-        return self.title or " by ".join(d.name for d in release.structure.dimensions) or "Cells"
+        """Return the title of a published table: the given one, or the names of its dimensions; what stands
+        for a name where there is none says nothing to readers, and is left out beside others.
+        """
+        names = [d.name for d in release.structure.dimensions]
+        named = [name for name in names if name not in (ROWS, COLUMNS)]
+        return self.title or " by ".join(named or names) or "Cells"
 
 
 def check_mark(mark: str) -> str:

@@ -21,7 +21,7 @@ import pyarrow as pa
 from tacita.core.errors import FormatError, InputError, did_you_mean
 from tacita.core.numerals import is_number, tidy
 from tacita.core.tables.columns import Columns
-from tacita.formats.captions import count_footnotes, count_titles, find_repeated, note_lines
+from tacita.formats.captions import count_footnotes, count_titles, find_repeated, join_titles, note_lines
 from tacita.formats.escape import unescape
 from tacita.formats.extent import refuse_far_cells
 from tacita.formats.headings import Merged, fill_row_headings, find_headings, list_totals_between
@@ -196,6 +196,7 @@ def read_workbook(
         notes,
         frozenset(ends),
         lambda row, name: (numbers[row], at[name]),
+        title=join_titles(titles),
     )
 
 
@@ -265,6 +266,7 @@ def _read_nested(
         decimal,
         (*note_lines("title", "row", titles), *note_lines("footnote", "row", left), note),
         find_field=find_field,
+        title=join_titles(titles),
     )
 
 

@@ -50,8 +50,9 @@ from tacita.publication.destination import (
 )
 from tacita.publication.folders import note_releases_outside, refuse_mixed, remove_earlier_drafts
 from tacita.publication.release_write import build_labels, check_reason, write_release
-from tacita.publication.same_layout.input_sheet import InputSheet
+from tacita.publication.same_layout.input_sheet import InputSheet, list_hidden_values, look_for_values
 from tacita.publication.same_layout.sheet_order import refuse_telling_order
+from tacita.publication.same_layout.telling_texts import Telling
 from tacita.publication.same_layout.write_workbook import write_same_layout
 from tacita.storage.atomic import write_text
 from tacita.storage.file_set import open_file_set
@@ -134,6 +135,7 @@ def write_results(
     unaudited = None if audit.safe or reason is None else check_reason(reason)
     chosen = planned if audit.safe or unaudited is not None else {}
     layout: tuple[str, ...] = ()
+    title, on_title = _check_title(title, audit)
     with open_file_set(place.home) as files:
         public, internal = files.make_folder(place.public), files.make_folder(place.internal)
         for each, name in chosen.items():
@@ -174,7 +176,7 @@ def write_results(
         left_out = _write_internal_formats(audit, formats, internal) if chosen else ()
         for path in with_them:
             shutil.move(path, internal / path.name)
-        warnings = _keep_replaced(audit, place, internal, published=bool(chosen))
+        warnings = (*on_title, *_keep_replaced(audit, place, internal, published=bool(chosen)))
         notes = (*files.notes, *remove_earlier_drafts(place), *left_out)
         gone = place.find_earlier()
         placed = files.move_into_place(gone, whole=PUBLICATION if place.file is None else None)
@@ -187,6 +189,20 @@ def write_results(
     if "sdmx" in chosen and sdmx is not None and sdmx.primary:
         warnings = (*warnings, f"{place.home / place.public / chosen['sdmx']} {TELLS_PRIMARY}")
     return Written(paths, (*notes, *layout, *primary, *said, *more), warnings, shown)
+
+
+def _check_title(title: str, audit: Audit) -> tuple[str, tuple[str, ...]]:
+    """Return the title to publish, none if it tells the value of a hidden cell, and a warning if it may."""
+    hidden = look_for_values(audit.release, list_hidden_values(audit.release, audit.problem.table))
+    telling = hidden.judge(title)
+    if telling == Telling.VALUE:
+        return "", ("the title is left out: it holds the value of a hidden cell",)
+    if telling == Telling.PERHAPS:
+        return title, (
+            "a number in the title is also that of a hidden cell, or near it, perhaps by chance: check that "
+            "the title does not speak of it",
+        )
+    return title, ()
 
 
 def _note_unseen(mark: str, title: str, chosen: Mapping[str, str]) -> list[str]:

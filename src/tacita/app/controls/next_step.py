@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from nicegui import ElementFilter, ui
+from nicegui.events import ClickEventArguments, Handler
 
 from tacita.core.words import pluralize
 
 MARK = "next-step"
+PLACE = "next-steps"
 
 
 def show_place() -> None:
     """Make the place of the next step at the head of a page; it is empty until a step is proposed."""
-    link = ui.link("", "").classes("next-step").props("data-testid=next-step").mark(MARK)
-    link.set_visibility(False)
+    with ui.element("div").classes("strip").mark(PLACE):
+        link = ui.link("", "").classes("next-step").props("data-testid=next-step").mark(MARK)
+        link.set_visibility(False)
+
+
+def offer_beside(text: str, icon: str, name: str, act: Handler[ClickEventArguments]) -> ui.button:
+    """Return a new button before the next step on the current page, for what can be done at once instead."""
+    with next(iter(ElementFilter(marker=PLACE))):
+        button = ui.button(text, icon=icon, on_click=act, color=None).props(
+            f"no-caps outline data-testid={name}"
+        )
+    return button.move(target_index=0)
 
 
 def propose(text: str, path: str) -> None:

@@ -41,18 +41,28 @@
     return target;
   }
 
-  async function leadToLine(name, text, line) {
+  /** Scroll as little as needed to show a part of the page; the focus stays where it is. */
+  async function bringIntoView(name) {
+    await wait(30);
+    (await find(name))?.scrollIntoView({ block: "nearest" });
+  }
+
+  async function leadToLine(name, text, line, words) {
     const field = await leadTo(name);
     if (!field) return;
     if (!field.value) field.value = text;
     const before = field.value.split("\n").slice(0, line);
     const end = before.join("\n").length;
-    field.setSelectionRange(end - before.at(-1).length, end);
+    const begin = end - before.at(-1).length;
+    const word = words.find((each) => before.at(-1).includes(each));
+    const at = word === undefined ? 0 : before.at(-1).indexOf(word);
+    field.setSelectionRange(begin + at, word === undefined ? end : begin + at + word.length);
     const height = parseFloat(getComputedStyle(field).lineHeight);
     field.scrollTop = Math.max(0, (line - 2) * height);
   }
 
   window.leadTo = leadTo;
   window.leadToLine = leadToLine;
+  window.bringIntoView = bringIntoView;
   if (location.hash.length > 1) leadTo(decodeURIComponent(location.hash.slice(1)));
 })();

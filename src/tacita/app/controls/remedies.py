@@ -47,9 +47,18 @@ def lead_to(field: str, path: str = "") -> None:
     ui.run_javascript(f"leadTo({json.dumps(field)}, {json.dumps(path)})")
 
 
-def lead_to_line(field: str, text: str, line: int) -> None:
-    """Select a line, counted from 1, of a field of the page; if that is empty, the text is put there."""
-    ui.run_javascript(f"leadToLine({json.dumps(field)}, {json.dumps(text)}, {line})")
+def bring_into_view(part: str) -> None:
+    """Scroll to a part of the page by its ``data-testid``, as little as needed; the focus stays."""
+    ui.run_javascript(f"bringIntoView({json.dumps(part)})")
+
+
+def lead_to_line(field: str, text: str, line: int, words: Sequence[str] = ()) -> None:
+    """Select the first of some words that a line of a field on the page has, or else the line, counted from
+    1; if the field is empty, the text is put there.
+    """
+    ui.run_javascript(
+        f"leadToLine({json.dumps(field)}, {json.dumps(text)}, {line}, {json.dumps(list(words))})"
+    )
 
 
 def draw_remedies(remedies: Iterable[Remedy]) -> None:

@@ -46,9 +46,12 @@ def choose_run(workspace: Workspace, chosen: Job | None) -> Job | None:
         "outlined dense options-dense data-testid=choose-run"
     ).classes("choose-run")
     if chosen.case is not workspace.case:
+        other = is_of_other_table(chosen, workspace.case)
         ui.label(
-            "The table or its rules have changed since this run: it is of the case as it was then, and so is "
-            "its verdict."
+            f"This run and its verdict are of {chosen.case.name}, another table than the open one."
+            if other
+            else "The table or its rules have changed since this run: it is of the case as it was then, and "
+            "so is its verdict."
         ).classes("complaint").props("data-testid=earlier-case")
     if not chosen.state.over:
         _wait_for(chosen)
@@ -60,7 +63,20 @@ def describe_run(job: Job, now: Case | None) -> str:
     """Return a run's state as pages show it, such as ``✔ safe``, and whether its case is an old one."""
     sign = SIGNS.get(job.state)
     words = f"{sign} {job.state.value}" if sign else job.state.value
-    return words if job.case is now else f"{words}, {EARLIER}"
+    scope = describe_scope(job, now)
+    return f"{words}, {scope}" if scope else words
+
+
+def is_of_other_table(job: Job, now: Case | None) -> bool:
+    """Return whether a run is of another table than the open one, in whatever state that is."""
+    return now is not None and job.case.name != now.name
+
+
+def describe_scope(job: Job, now: Case | None) -> str:
+    """Return words for pages on what a run's verdict is about; empty if it is about the present case."""
+    if is_of_other_table(job, now):
+        return f"for {job.case.name}"
+    return EARLIER if job.case is not now else ""
 
 
 def _wait_for(job: Job) -> None:

@@ -34,7 +34,7 @@ from tacita.rules import AnyOf, Marked, has_written_form
 from tacita.rules.grammar import write_rule
 from tacita.specification.compile import compile_rule
 from tacita.specification.project_cells import find_cells, list_marked_cells, name_cells, to_toml_number
-from tacita.specification.sections import Attackers, Cell, Protection, Published, Rules, SensitiveCell
+from tacita.specification.sections import Attackers, Cell, Output, Protection, Published, Rules, SensitiveCell
 from tacita.specification.specification import Specification
 from tacita.specification.statement import Statement
 from tacita.tabulation.address import is_address, locate
@@ -354,16 +354,23 @@ class Case:
         return find_cells(self.table, cells, "marks")
 
 
-def open_case(found: Table | Problem, name: str) -> Case:
+def open_case(found: Table | Problem, name: str, formats: tuple[str, ...] = ()) -> Case:
     """Return the case that the app works on, of what a reader, a generator or an example made.
 
     What a file states of its cells stays what it states. A problem that was made in Python is specified by
-    its rule, in words or as marks on cells; levels without words are stated.
+    its rule, in words or as marks on cells; levels without words are stated. The title above the table in
+    its file is that of the release.
+
+    Parameters
+    ----------
+    formats
+        Those of the release that are proposed; none: the usual ones.
     """
     data = Statement.of(found)
+    table = data.table
+    output = Output(title=table.title, formats=formats)
     if isinstance(found, Table):
-        return Case(name, data)
-    table = found.table
+        return Case(name, data, Specification(output=output))
     rules = _specify_rules(found)
     if rules is not None:
         data = replace(data, levels=Levels.none(len(table)))
@@ -371,6 +378,7 @@ def open_case(found: Table | Problem, name: str) -> Case:
         rules=rules or Rules(),
         attackers=_specify_attackers(found.given_attackers),
         protect=Protection(must_hide=tuple(name_cells(table, np.flatnonzero(found.must_hide).tolist()))),
+        output=output,
     )
     return decide_as_stated(Case(name, data, specification))
 

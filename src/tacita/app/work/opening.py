@@ -25,9 +25,11 @@ from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.examples import EXAMPLES, example
 from tacita.formats.columns import has_columns, list_column_endings, read_columns
+from tacita.formats.headings import COLUMNS, ROWS
 from tacita.formats.pasted import read_pasted
 from tacita.formats.petrenko import FILES as THESIS
 from tacita.formats.petrenko import read_thesis
+from tacita.formats.workbook import WORKBOOKS
 from tacita.specification.read_case import read_case
 from tacita.specification.specification import PROJECT, Specification, find_project
 
@@ -54,7 +56,7 @@ def open_case_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTIONS
         folder = project.absolute().parent.name
         name = folder if project.name == PROJECT and folder else project.stem
         return _open_project(project, reading, name)
-    return open_case(read_case(path, reading), path.stem)
+    return open_case(read_case(path, reading), path.stem, propose_formats(path))
 
 
 def open_case_of_files(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS) -> Case:
@@ -147,6 +149,15 @@ def list_reading_notes(case: Case, reading: ReadOptions) -> list[str]:
         )
     elif _has_negatives(table) and reading.counts is None and not case.from_project:
         notes.append("some values are negative: they were taken as amounts, not as counts")
+    if table.title:
+        notes.append("the title stands above the table in the release, too")
+    names = {d.name for d in table.structure.dimensions}
+    if names & {ROWS, COLUMNS} and not names <= {ROWS, COLUMNS}:
+        nameless = " and ".join(f"'{name}'" for name in (ROWS, COLUMNS) if name in names)
+        notes.append(
+            f"{nameless} stands for a name that the file does not give: name it below, under Edit table, "
+            "Rename a dimension"
+        )
     return notes
 
 
@@ -178,7 +189,12 @@ def _open_files_in(folder: Path, paths: Sequence[Path], reading: ReadOptions) ->
             f"{table.name} brings its own structure", place=trees[0].name, remedy="leave classifications out"
         )
     found = read_case(table, replace(reading, hierarchies=group_by_dimension(table, trees)))
-    return open_case(found, table.stem)
+    return open_case(found, table.stem, propose_formats(table))
+
+
+def propose_formats(table: Path) -> tuple[str, ...]:
+    """Return the formats of the release that are proposed for a table's file: a workbook becomes one."""
+    return ("xlsx",) if table.suffix.lower() in WORKBOOKS else ()
 
 
 def group_by_dimension(table: Path, trees: Sequence[Path]) -> dict[str, list[Path]]:

@@ -91,6 +91,8 @@ class Workspace:
         self._chosen: Job | None = None
         self._picked = False
         self.dark: bool | None = None
+        # Whether the page Protect opens the result of a safe run by itself.
+        self.opens_result = True
         self.notes: list[str] = []
         # The cell that the page Table has its focus on when it is opened next, by its number.
         self.sought: int | None = None
@@ -174,6 +176,12 @@ class Workspace:
         if self.case is None or not _is_same_table(self.case, case):
             self.formats = ()
         self.case = case
+
+    @property
+    def works(self) -> frozenset[str]:
+        """The names of what was opened in this session, as far as undo or a run leads back to it."""
+        cases = [*self._past, *self._future, *(job.case for job in self.jobs)]
+        return frozenset(case.work for case in cases)
 
     @property
     def can_undo(self) -> bool:

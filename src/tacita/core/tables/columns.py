@@ -69,7 +69,7 @@ class Columns:
     ``notes`` are remarks on how the columns were read; they go on to the table. ``trimmed`` are columns in
     which blanks at the end of texts were taken off. Of a sheet, ``find_field(row, name)`` is where a field
     stands, its row and column counted from 1, or None if it stands nowhere. ``labels`` say what the codes of
-    a column mean.
+    a column mean. ``title`` is what stands above them.
     """
 
     data: pa.Table
@@ -79,6 +79,7 @@ class Columns:
     trimmed: frozenset[str] = frozenset()
     find_field: Callable[[int, str], tuple[int, int] | None] = lambda row, name: None
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    title: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -300,6 +301,7 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
         structural=_read_flags(source, structural, rows, len(table)) if structural is not None else None,
         notes=(*source.notes, *(order.notes if anew else ()), *table.notes),
         warnings=warnings,
+        title=source.title,
     )
 
 

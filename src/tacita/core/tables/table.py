@@ -68,6 +68,8 @@ class Table(Framed):
         What was changed in the input or left out, in sentences.
     warnings
         What in the input may be a mistake, in sentences.
+    title
+        What stands above the table in its file.
     """
 
     structure: Structure
@@ -85,6 +87,7 @@ class Table(Framed):
     value_name: str = "value"
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    title: str = ""
 
     def __post_init__(self) -> None:
         freeze_fields(self, "units")

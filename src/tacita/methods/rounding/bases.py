@@ -94,7 +94,10 @@ def refuse_small_bases(
             wide = "the base, as a cell in no sum shows the nearest multiple" if alone else wide
             why = f"the window is {wide}, its levels need {exact.to_text(width, table.decimals)}"
         else:
-            why = "neither neighbour of its value leaves room for both its levels"
+            why = (
+                "from either multiple of the base beside its value, readers could tell that it is not as "
+                "low, or not as high, as its levels require"
+            )
         remedy, option = _find_remedy(problem, cells, readers)
         raise InfeasibleError(
             f"({table.name(cell)}) cannot be protected against {need.attacker} by rounding to "

@@ -65,7 +65,7 @@ class Rounding:
     )
     choose: ClassVar[str] = (
         "Choose it for counts, where small changes everywhere are better than gaps. Not when levels "
-        "are large beside the values: half their sum is the least base that can protect."
+        "are large beside the values: no base below half their sum protects, and often it takes a larger one."
     )
 
     base: float | str | None = option(

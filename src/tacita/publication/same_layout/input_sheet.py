@@ -118,19 +118,34 @@ def locate_cells(
         if release.hidden[cell] and not missing[row]:
             values[cell] = _to_decimal(units, row, release.decimals)
     if truth is not None:
-        for cell in np.flatnonzero(release.hidden).tolist():
-            values[cell] = _to_decimal(truth.units, cell, truth.decimals)
-    published = {
-        cell: _to_decimal(release.value, cell, release.decimals)
-        for cell in np.flatnonzero(release.shown).tolist()
-    }
+        values |= list_hidden_values(release, truth)
     shown = {
         cell: seen
         for place, cell in cells.items()
         if cell in values and (seen := round_as_shown(values[cell], formats.get(place, ""))) is not None
     }
-    hidden = HiddenValues(values, published, shown, partial(_name_cell, structure), structure.key)
+    hidden = look_for_values(release, values, shown)
     return LocatedCells(name_sheet(source), cells, frozenset(codes - fields), hidden)
+
+
+def list_hidden_values(release: Release, truth: Table) -> dict[int, Decimal]:
+    """Return the true values of the cells that a release does not publish exactly, by cell."""
+    return {
+        cell: _to_decimal(truth.units, cell, truth.decimals)
+        for cell in np.flatnonzero(release.hidden).tolist()
+    }
+
+
+def look_for_values(
+    release: Release, values: Mapping[int, Decimal], shown: Mapping[int, Decimal] | None = None
+) -> HiddenValues:
+    """Return values of hidden cells as something that is looked for in texts published with a release."""
+    published = {
+        cell: _to_decimal(release.value, cell, release.decimals)
+        for cell in np.flatnonzero(release.shown).tolist()
+    }
+    structure = release.structure
+    return HiddenValues(values, published, shown, partial(_name_cell, structure), structure.key)
 
 
 def _name_cell(structure: Structure, cell: int) -> list[frozenset[str]]:

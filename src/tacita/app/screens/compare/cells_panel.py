@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nicegui import ui
 
 from tacita.app.controls.arrangement_selects import ArrangementSelects, get_arrangement
 from tacita.app.controls.page_parts import make_heading
 from tacita.app.controls.sheet_size import estimate_width, format_height
 from tacita.app.sheet import Sheet
-from tacita.app.work.job import Job
+from tacita.app.work.job import Job, State
 from tacita.app.work.view import view_compared
 from tacita.app.work.workspace import Workspace
 from tacita.problem.cell_comparison import CellComparison, compare_cells
@@ -35,7 +37,7 @@ class CellsPanel:
                     ui.select(names, value=job.number, label=f"{side.capitalize()} run", on_change=self._show)
                     .props(f"outlined dense options-dense data-testid=cells-{side}")
                     .classes("wide")
-                    for side, job in zip(SIDES, jobs[-2:], strict=True)
+                    for side, job in zip(SIDES, propose_pair(jobs), strict=True)
                 ]
                 ui.space()
                 ArrangementSelects(workspace, jobs[0].problem.table.structure, self._show)
@@ -65,6 +67,24 @@ class CellsPanel:
                     ui.label(job.title).classes("beside-name")
                     with ui.element("div").style(format_height(content)):
                         Sheet(content, name=f"{side.capitalize()}: {job.title}", group=self._group)
+
+
+def propose_pair(jobs: Sequence[Job]) -> tuple[Job, Job]:
+    """Return the two runs that the page Compare begins with: the safe ones that lose the fewest cells, of two
+    methods if there are two; else the newest.
+    """
+
+    def rank(job: Job) -> tuple[bool, int, int]:
+        lost = job.lost.changed if job.lost is not None else len(job.problem.table)
+        return job.state is not State.SAFE, lost, -job.number
+
+    first, *others = sorted(jobs, key=rank)
+    safe = [job for job in others if job.state is State.SAFE]
+    other = next((job for job in safe if job.method.name != first.method.name), None)
+    if first.state is not State.SAFE or not safe:
+        return jobs[-2], jobs[-1]
+    one, two = sorted((first, other or safe[0]), key=lambda job: job.number)
+    return one, two
 
 
 def describe_counts(found: CellComparison) -> str:

@@ -142,7 +142,7 @@ def _make_options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict
     }
     return {
         "animation": False,
-        "grid": {"left": 56, "right": 84, "top": 34, "bottom": 44},
+        "grid": {"left": 56, "right": 84, "top": 56, "bottom": 44},
         "legend": {"data": list(NAMES.values()), "top": 0, "itemWidth": 14, "itemHeight": 12},
         "xAxis": {
             "type": "value",

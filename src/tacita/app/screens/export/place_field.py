@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from nicegui import ui
@@ -92,16 +91,6 @@ class PlaceField:
             else "It is not empty: write into it; files of an earlier export are replaced, others stay"
         )
         self._confirm.set_visibility(filled)
-
-
-@contextmanager
-def show_busy(button: ui.button) -> Iterator[None]:
-    """Show a button of the page as busy while something is written, and let it take no click meanwhile."""
-    button.props(add="loading")
-    try:
-        yield
-    finally:
-        button.props(remove="loading")
 
 
 def _holds(path: Path, file: bool) -> bool:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from nicegui import ui
 
 from tacita.app.controls import notices
-from tacita.app.controls.downloads import make_download_path, offer_download
 from tacita.app.controls.page_parts import make_panel, make_scroll_region, put_words
 from tacita.app.controls.remedies import Remedy, lead_to
+from tacita.app.controls.run_downloads import (
+    download_run,
+    export_shown,
+    make_scratch_folder,
+    show_busy,
+)
 from tacita.app.controls.runs import choose_run, describe_run
-from tacita.app.screens.export.place_field import PlaceField, show_busy
-from tacita.app.work.exports import Export, export_run, make_file_name, zip_files
+from tacita.app.screens.export.place_field import PlaceField
+from tacita.app.work.exports import Export, make_file_name
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
-from tacita.core.errors import InputError, TacitaError
+from tacita.core.errors import TacitaError
 from tacita.core.words import pluralize
 from tacita.formats.workbook import preview_workbook
 from tacita.publication.folders import CERTIFICATE, INTERNAL, PUBLICATION
@@ -28,7 +31,6 @@ from tacita.publication.release_write import Format, is_reason
 from tacita.publication.results import PRIMARY_NOTE
 from tacita.verify import NOTHING
 
-FOLDER = "tacita-export"
 ABOUT: dict[Format, str] = {
     "xlsx": "Excel: one row per cell, and a crosstab; all hidden cells look alike",
     "csv": "CSV: one row per cell with its codes, mark, low, high, value",
@@ -78,6 +80,11 @@ class ExportRequest:
 
     formats: tuple[str, ...]
     reason: str | None
+
+    @property
+    def proper_reason(self) -> str | None:
+        """The user's reason to write an unsafe release, if it is one."""
+        return self.reason if self.reason and is_reason(self.reason) else None
 
 
 class Publishing:
@@ -143,8 +150,9 @@ class Publishing:
             f"The folder gets {PUBLICATION}/ and {INTERNAL}/ side by side; a download holds one of them. "
             f"Hand on {PUBLICATION}/ alone, never the folder that holds both."
         ).classes("muted").props("data-testid=two-folders")
+        folder = f"{make_file_name(self._job.case.name)}-export"
         with ui.element("div").classes("strip"):
-            self._folder = PlaceField(Path.cwd() / FOLDER, lambda: self._refresh(), "export-folder")
+            self._folder = PlaceField(Path.cwd() / folder, lambda: self._refresh(), "export-folder")
             self._write = ui.button("Write to this folder", on_click=self._write_folder).props(
                 "no-caps data-testid=write-folder"
             )
@@ -174,7 +182,7 @@ class Publishing:
     def _refresh(self) -> None:
         """Enable the export buttons that can be used now; their names tell where a release is unsafe."""
         request = self._request
-        allowed = self._safe or (request.reason is not None and is_reason(request.reason))
+        allowed = self._safe or request.proper_reason is not None
         self._warning.set_visibility(not TELLING.isdisjoint(request.formats))
         for button, safe, unsafe in (
             (self._write, "Write to this folder", "Write NOT SAFE release to this folder"),
@@ -187,18 +195,10 @@ class Publishing:
 
     # ------------------------------------------------------------------ doing it
 
-    async def _export(self, folder: Path, repeatable: bool = True) -> Export:
-        if self._workspace.case is not self._case:
-            raise InputError(
-                "the table or its rules were changed in another window, and the verdict shown here may no "
-                "longer be about them",
-                remedy="reload this page and look at it again",
-                options=["reload"],
-            )
-        request, passing = self._request, self._workspace.folder
-        reason = request.reason if request.reason and is_reason(request.reason) else None
-        return await asyncio.to_thread(
-            export_run, self._job, folder, request.formats, reason, passing=passing, repeatable=repeatable
+    async def _export(self, folder: Path) -> Export:
+        request = self._request
+        return await export_shown(
+            self._workspace, self._job, self._case, folder, request.formats, request.proper_reason
         )
 
     async def _write_folder(self) -> None:
@@ -214,28 +214,25 @@ class Publishing:
         self._folder.check()
 
     async def _download(self, which: str) -> None:
-        """Let the browser download one of the two folders of an export as an archive."""
+        """Let the browser download one of the two folders of an export."""
+        request = self._request
         with notices.attempt(), show_busy(self._publication if which == PUBLICATION else self._archive):
-            name = f"{make_file_name(self._job.case.name)}-run-{self._job.number}-{which}.zip"
-            archive = make_download_path(self._workspace.folder)
-            with self._make_scratch_folder() as folder:
-                parcel = await self._export(Path(folder), which == INTERNAL)
-                files = parcel.publication if which == PUBLICATION else parcel.internal
-                await asyncio.to_thread(zip_files, files, archive, which)
-            offer_download(archive, name)
-            notices.tell(f"{name}: {pluralize(len(files), 'file')}" + _list_notes(parcel.notes), "done")
+            await download_run(
+                self._workspace,
+                self._job,
+                self._case,
+                request.formats,
+                request.proper_reason,
+                which=which,
+            )
 
     async def _show_preview(self) -> None:
-        with notices.attempt(), show_busy(self._look), self._make_scratch_folder() as folder:
+        with notices.attempt(), show_busy(self._look), make_scratch_folder(self._workspace) as folder:
             parcel = await self._export(Path(folder))
             self._preview.clear()
             with self._preview:
                 for path in (*parcel.publication, *parcel.internal):
                     _show_file(path, "for publication" if path in parcel.publication else "internal")
-
-    def _make_scratch_folder(self) -> TemporaryDirectory[str]:
-        """Return a temporary folder of the session for exported files that are looked at or packed."""
-        return TemporaryDirectory(dir=self._workspace.folder, prefix="export-")
 
 
 def _find_folder_remedies(error: TacitaError) -> list[Remedy]:

@@ -12,8 +12,9 @@ from nicegui import ui
 from tacita.app.controls import notices
 from tacita.app.controls.downloads import make_download_path, offer_download
 from tacita.app.controls.page_parts import make_panel, show_no_table
+from tacita.app.controls.run_downloads import show_busy
 from tacita.app.screens.export import publish_panel
-from tacita.app.screens.export.place_field import PlaceField, show_busy
+from tacita.app.screens.export.place_field import PlaceField
 from tacita.app.work.exports import FOLDERS, make_file_name, save_case, zip_files
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace

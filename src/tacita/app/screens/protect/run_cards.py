@@ -10,7 +10,8 @@ from tacita.app import frame
 from tacita.app.controls import next_step, notices
 from tacita.app.controls.page_parts import as_label, make_heading, put_words
 from tacita.app.controls.remedies import Remedy, draw_remedies
-from tacita.app.controls.runs import EARLIER
+from tacita.app.controls.runs import describe_scope, is_of_other_table
+from tacita.app.controls.waiting import open_if_awaited
 from tacita.app.screens.protect.run_chart import RunChart
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import SIDE_BY_SIDE, Workspace
@@ -22,6 +23,9 @@ EVERY = 0.3
 """Seconds between two looks at the runs."""
 WATCHED = 1.0
 """Seconds from which a run gets a chart on its card while it is at work; shorter ones show their result."""
+
+AWAITED = 5.0
+"""Seconds within which a safe run opens its result by itself; whoever waits longer may be elsewhere."""
 
 
 class RunCards:
@@ -53,10 +57,18 @@ class RunCards:
         with self._fold:
             self._others = ui.element("div").classes("runs")
         self._timer = ui.timer(EVERY, self._look, active=False)
+        self._awaited: Job | None = None
         self.follow()
 
-    def follow(self) -> None:
-        """Show the cards of all runs on the page, and update them until the runs are over."""
+    def follow(self, awaited: Job | None = None) -> None:
+        """Show the cards of all runs on the page, and update them until the runs are over.
+
+        Parameters
+        ----------
+        awaited
+            The run that the user has just started here: its result opens if it is soon safe.
+        """
+        self._awaited = awaited
         # Nobody watches any more who left the page while a run was prepared.
         if not self._present.is_deleted:
             self._look()
@@ -77,40 +89,49 @@ class RunCards:
             if job in self._cards:
                 self._cards.pop(job).place.delete()
         for job, card in self._cards.items():
-            card.update(self._describe_scope(job))
+            card.update(describe_scope(job, self.workspace.case))
         self._title.set_visibility(bool(jobs))
         # Whoever asks may be a button of a card that is gone.
         with self._present:
             self._propose_next_step()
+            self._open_result()
         folded = sum(place is self._others for place in self._places.values())
         self._fold.set_text(f"{pluralize(folded, 'run')} of other tables")
         self._fold.set_visibility(folded > 0)
         self._timer.active = at_work
 
     def _propose_next_step(self) -> None:
-        """Propose to look at the run that the page Result shows, once it is judged."""
-        job = self.workspace.chosen
-        if job is None or not job.state.judged or job.case is not self.workspace.case:
+        """Propose to look at the run that the page Result shows, once it is judged; where that failed or was
+        cancelled, to write the files of the safe one that the page Export proposes.
+        """
+        job, proposed = self.workspace.chosen, self.workspace.proposed
+        if job is None or not job.state.over or job.case is not self.workspace.case:
             next_step.withdraw()
+        elif not job.state.judged:
+            if proposed is None or proposed.state is not State.SAFE:
+                next_step.withdraw()
+            else:
+                next_step.propose(f"Run {proposed.number} is safe: write its files", "/export")
         elif job.state is State.SAFE:
             next_step.propose(f"Run {job.number} is safe: look at the result", "/result")
         else:
             next_step.propose(f"Run {job.number} is {job.state.value}: see why", "/result")
 
+    def _open_result(self) -> None:
+        """Open the result of the run that is awaited, once it is safe and if that was soon."""
+        job, workspace = self._awaited, self.workspace
+        if job is None or not job.state.over:
+            return
+        self._awaited = None
+        soon = job.state is State.SAFE and job.seconds <= AWAITED
+        if soon and workspace.opens_result and workspace.chosen is job and job.case is workspace.case:
+            open_if_awaited("run", "/result")
+
     def _find_place(self, job: Job) -> ui.element:
         """Return the part of the page where a run's card belongs when first seen; it stays there."""
-        return self._others if self._is_of_other_table(job) and job.state.over else self._present
-
-    def _is_of_other_table(self, job: Job) -> bool:
-        """Return whether a run is of another table than the open one, in whatever state that is."""
-        case = self.workspace.case
-        return case is not None and job.case.name != case.name
-
-    def _describe_scope(self, job: Job) -> str:
-        """Return words for a run's card on what its verdict is about; empty if on the present case."""
-        if self._is_of_other_table(job):
-            return f"for {job.case.name}"
-        return EARLIER if job.case is not self.workspace.case else ""
+        return (
+            self._others if is_of_other_table(job, self.workspace.case) and job.state.over else self._present
+        )
 
     def show_result(self, job: Job) -> None:
         """Lead the browser to the page Result of a run."""

@@ -13,7 +13,7 @@ from nicegui import run, ui
 from tacita.app.controls import forms, notices
 from tacita.app.controls.page_parts import as_label, make_heading, show_no_table
 from tacita.app.controls.remedies import Remedy, draw_remedies, find_common_remedies, lead_to
-from tacita.app.screens.protect.run_cards import RunCards
+from tacita.app.screens.protect.run_cards import AWAITED, RunCards
 from tacita.app.work.exports import USUAL_METHOD
 from tacita.app.work.job import Job
 from tacita.app.work.presets import Preset, list_presets
@@ -127,6 +127,13 @@ class ProtectScreen:
         with ui.element("div").classes("strip run-row"):
             self._button = ui.button("Run", icon="play_arrow", on_click=self._start)
             self._button.props("no-caps unelevated data-testid=run")
+            opens = ui.switch("Open the result when safe", value=self._workspace.opens_result).props(
+                "data-testid=opens-result"
+            )
+            opens.tooltip(
+                f"Of a run that is safe within {AWAITED:.0f} seconds, unless you do something else meanwhile"
+            )
+            opens.bind_value_to(self._workspace, "opens_result")
             self._says = ui.label().classes("complaint").props("data-testid=run-refused role=status")
             with ui.element("div").classes("strip").props("data-testid=run-mend") as self._mend:
                 ui.link("Rules and attackers", "/rules")
@@ -180,21 +187,29 @@ class ProtectScreen:
         for wanted in error.options:
             name, _, setting = wanted.partition("=")
             if name in known:
-                words = f"Set “{as_label(name)}” to {setting}" if setting else f"Go to “{as_label(name)}”"
-                changed = {name: forms.read_value(known[name], setting)} if setting else {}
-                found.append(Remedy(words, partial(self._try_again, job, f"option-{name}", changed)))
+                if setting:
+                    changed = {name: forms.read_value(known[name], setting)}
+                    words = f"Run with {name.replace('_', ' ')} {setting}"
+                    found.append(Remedy(words, partial(self._run_again, job, changed)))
+                else:
+                    words = f"Go to “{as_label(name)}”"
+                    found.append(Remedy(words, partial(self._try_again, job, f"option-{name}")))
             elif name == "time_limit":
-                found.append(Remedy("Go to the time limit", partial(self._try_again, job, "time-limit", {})))
+                found.append(Remedy("Go to the time limit", partial(self._try_again, job, "time-limit")))
         # Cells of a run of another state of the table may be other cells now.
         here = error if job.case is self._workspace.case else error.without_cell()
         return [*found, *find_common_remedies(self._workspace, here)]
 
-    def _try_again(self, job: Job, field: str, changed: Mapping[str, Any]) -> None:
-        """Fill the form with the options of a run, some of them changed, and lead to one of its fields."""
+    def _try_again(self, job: Job, field: str) -> None:
+        """Fill the form with the options of a run, and lead to one of its fields."""
         self._take_over(job)
-        if changed:
-            self._show_method(job.method.name, {**job.options, **changed})
         lead_to(field)
+
+    async def _run_again(self, job: Job, changed: Mapping[str, Any]) -> None:
+        """Fill the form with the options of a run, some of them changed, and run that."""
+        self._take_over(job)
+        self._show_method(job.method.name, {**job.options, **changed})
+        await self._start()
 
     def _read_form(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return options and effort in the form; :class:`InputError` where one cannot be used."""
@@ -241,8 +256,8 @@ class ProtectScreen:
         self._button.set_enabled(False)
         with notices.attempt():
             options, effort = self._read_form()
-            await run.io_bound(self._workspace.start, self._method, options, **effort)
-            self._cards.follow()
+            job = await run.io_bound(self._workspace.start, self._method, options, **effort)
+            self._cards.follow(job)
         self._check()
 
 

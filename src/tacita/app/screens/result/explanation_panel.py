@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from nicegui import run, ui
 
+from tacita.app.controls.remedies import bring_into_view
 from tacita.app.sheet import Flag
 from tacita.app.work.cell_facts import LONGEST
 from tacita.app.work.job import Job
@@ -87,6 +88,7 @@ class ExplanationPanel:
             ui.label(f"True value: {value}").classes("number").props("data-testid=explained-value")
             for part in parts:
                 self._show_part(part, found)
+        bring_into_view("explanation")
         self._mark({other: FLAGS[part.key] for part in parts if part.key in FLAGS for other in part.cells})
 
     def close(self) -> None:
@@ -126,6 +128,7 @@ class ExplanationPanel:
             body = ui.element("div").classes("explanation-body")
         if with_focus:
             self._place.run_method("focus")
+        bring_into_view("explanation")
         return body
 
     def _show_part(self, part: ExplanationPart, found: Explanation) -> None:

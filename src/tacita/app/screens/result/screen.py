@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from tacita.app.controls import next_step
+from tacita.app.controls import next_step, notices
 from tacita.app.controls.page_parts import as_label, put_words
+from tacita.app.controls.run_downloads import download_run, show_busy
 from tacita.app.controls.runs import SIGNS, WORDS, choose_run, describe_solution
 from tacita.app.screens.result import certificate_panel, sensitive_panel, side_by_side
 from tacita.app.work.job import Job, State
@@ -34,12 +35,24 @@ def build(workspace: Workspace) -> None:
         return
     _show_verdict(job, workspace.count_other_draws(job))
     next_step.propose(*NEXT_STEPS.get(job.state, ("Choose another method or option", "/protect")))
+    if job.state is State.SAFE and job.case is workspace.case:
+        _offer_workbook(workspace, job)
     if job.release is None or job.audit is None:
         return
     go = side_by_side.build(workspace, job, job.release)
     if job.intervals is not None:
         sensitive_panel.build(job.audit, job.intervals, go)
     certificate_panel.build(workspace, job.audit)
+
+
+def _offer_workbook(workspace: Workspace, job: Job) -> None:
+    """Offer the workbook that a safe run of the present case publishes; nothing else is on its way then."""
+
+    async def download() -> None:
+        with notices.attempt(), show_busy(button):
+            await download_run(workspace, job, job.case, ["xlsx"])
+
+    button = next_step.offer_beside("Download Excel", "download", "download-excel", download)
 
 
 def _show_verdict(job: Job, other_draws: int) -> None:

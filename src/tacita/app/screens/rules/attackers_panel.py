@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf
 
 from nicegui import ui
@@ -37,11 +38,23 @@ def show_attackers(desk: Desk) -> None:
     """Show the panel of the page Rules on who attacks, and what they know."""
     with make_panel("Who attacks, and what they know", label="Attackers"):
         _BoundsForm(desk)
-        with ui.element("div").classes("form"):
-            for kind, by in KINDS.items():
-                _show_insiders(desk, kind, explain_unknown(desk.case.table, by))
-        for kind, by in KINDS.items():
-            _show_coalitions(desk, kind, explain_unknown(desk.case.table, by))
+        reasons = {kind: explain_unknown(desk.case.table, by) for kind, by in KINDS.items()}
+        _show_kinds(desk, {kind: reason for kind, reason in reasons.items() if not reason})
+        if any(reasons.values()):
+            with ui.expansion("Insiders who are not known of this table").classes("more") as fold:
+                fold.props("dense data-testid=unknown-insiders")
+                _show_kinds(desk, {kind: reason for kind, reason in reasons.items() if reason})
+
+
+def _show_kinds(desk: Desk, reasons: Mapping[str, str]) -> None:
+    """Show switches and coalitions of some kinds of insiders, each with the reason why it is not available;
+    empty if it is.
+    """
+    with ui.element("div").classes("form"):
+        for kind, reason in reasons.items():
+            _show_insiders(desk, kind, reason)
+    for kind, reason in reasons.items():
+        _show_coalitions(desk, kind, reason)
 
 
 class _BoundsForm:

@@ -23,7 +23,14 @@ LESS_USED = {"by", "protection", "waivers", "weighted", "lower", "upper", "slidi
 NAMES = {"respondents", "waivers"}
 """Arguments that are names of contributors, typed as a plain list."""
 GRAMMAR = {YES: "true", NO: "false"}
-RECOMMENDED = {"counts": ("threshold(5)",), "amounts": ("p-percent(10)", "threshold(3)")}
+RECOMMENDED = {
+    "counts": (("threshold(5)",), "Counts below 5 are sensitive."),
+    "amounts": (
+        ("p-percent(10)", "threshold(3)"),
+        "Amounts are sensitive if somebody can estimate the largest contributor to within 10 %, or if fewer "
+        "than 3 contribute.",
+    ),
+}
 """Rules to begin with, by what the table holds."""
 
 
@@ -41,10 +48,9 @@ class RuleList:
             self._offers = ui.expansion("Add a rule", value=not desk.case.rules).classes("add-rule")
             with self._offers.props("dense data-testid=add-rule"):
                 ui.label("A cell is sensitive if any of the rules says so.").classes("muted")
-                for title, rules in RECOMMENDED.items():
-                    self._offer(
-                        " and ".join(rules), f"Recommended for {title}.", f"recommended-{title}", *rules
-                    )
+                for title, (rules, does) in RECOMMENDED.items():
+                    about = f"{does} Recommended for {title}."
+                    self._offer(" and ".join(rules), about, f"recommended-{title}", *rules)
                 for name, kind in rule_kinds().items():
                     self._offer(name, f"{kind.does} {kind.usual}", f"add-{name}", kind.example)
             _show_waivers(desk)

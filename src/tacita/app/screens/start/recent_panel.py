@@ -16,6 +16,8 @@ from tacita.core.words import pluralize
 
 UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
+NOTHING, NOTHING_ELSE = "None is kept yet.", "Nothing is kept besides the open table."
+
 
 class RecentPanel:
     """A list of kept works with a switch; nothing where work cannot be kept at all.
@@ -44,14 +46,18 @@ class RecentPanel:
             for offer in offers:
                 self._show_offer(offer)
             if not offers:
-                ui.label("None is kept yet.").classes("muted").props("data-testid=recent-none")
+                ui.label(NOTHING if case is None else NOTHING_ELSE).classes("muted").props(
+                    "data-testid=recent-none"
+                )
         self._remove_all.set_visibility(bool(offers))
 
     def _show_offer(self, offer: Offer) -> None:
         with ui.element("div").classes("recent").props(f"data-testid=recent-{offer.key}"):
             button = ui.button(offer.name, on_click=partial(self._go_on, self._recent, offer), color=None)
             button.props("flat dense no-caps align=left data-testid=recent-open")
-            ui.label(describe_offer(offer)).classes("muted number recent-about")
+            ui.label(describe_offer(offer, own=offer.key in self._workspace.works)).classes(
+                "muted number recent-about"
+            )
             remove = ui.button("Remove", on_click=partial(self._remove, offer), color=None)
             remove.props("flat dense no-caps data-testid=recent-remove")
             remove.props["aria-label"] = f"Remove {offer.name} from recent work"
@@ -88,11 +94,12 @@ class RecentPanel:
         self._show()
 
 
-def describe_offer(offer: Offer, now: datetime | None = None) -> str:
+def describe_offer(offer: Offer, now: datetime | None = None, *, own: bool = False) -> str:
     """Return words on a kept work for the page Start: its size, its runs, when it was kept, and by whom."""
     names = " by ".join(offer.dimensions) or "a list of cells"
     runs = f" · {pluralize(offer.runs, 'run')}" if offer.runs else ""
-    elsewhere = " · open in another session: a copy is opened" if offer.in_use else ""
+    session = "this session" if own else "another session"
+    elsewhere = f" · open in {session}: a copy is opened" if offer.in_use else ""
     age = _describe_age((now or datetime.now(UTC)) - offer.saved)
     return f"{names} · {pluralize(offer.cells, 'cell')}{runs} · {age}{elsewhere}"
 

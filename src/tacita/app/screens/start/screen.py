@@ -64,6 +64,8 @@ from tacita.examples import EXAMPLES
 from tacita.formats.pasted import NAME
 
 PASTE = "paste-text"
+QUOTED = re.compile(r"'([^']+)'")
+"""What an error repeats of the text that was read."""
 PASTED_LINE = re.compile(rf"{NAME}, line (\d+)")
 READING_FIELDS = {
     "value": "Column of values",
@@ -389,7 +391,8 @@ class StartScreen:
         if user_input.text and len(user_input.text) <= MOST_SHOWN:
             line = int(named[1]) if (named := PASTED_LINE.match(error.place)) else 1
             words = f"Go to line {line}" if named else "Go to the pasted text"
-            found.append(Remedy(words, partial(lead_to_line, PASTE, user_input.text, line)))
+            wrong = QUOTED.findall(error.fault)
+            found.append(Remedy(words, partial(lead_to_line, PASTE, user_input.text, line, wrong)))
         if user_input.takes_options:
             readings = list_other_readings(error, user_input.reading)
             for words, reading in readings.items():
