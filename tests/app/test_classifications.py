@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
+from tacita.app.work.recent import Keeper, RecentWork, restore
 from tacita.app.work.records import Choice, RecordsFile, find_records_at, tabulate_records
 from tacita.app.work.tree_draft import TreeDraft
-from tacita.core.errors import HierarchyError, InputError
+from tacita.app.work.workspace import Workspace
+from tacita.core.errors import InputError
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.hierarchy.editing import grouped, moved, renamed, ungrouped
 from tacita.core.tables.table import Table
@@ -74,8 +76,38 @@ def test_trees_of_a_column_by_another_one(records: RecordsFile) -> None:
         "N": {"N1": {}, "N2": {}},
         "S": {"S1": {}, "S2": {}},
     }
-    with pytest.raises(HierarchyError, match="two parents"):
+    with pytest.raises(
+        InputError, match=r"district 'N1' occurs with 'f0', 'f1', 'f2', 'f3', so firm does not"
+    ):
         records.find_tree_of_columns("district", "firm")
+
+
+def test_records_without_a_group_stand_for_none(tmp_path: Path) -> None:
+    (tmp_path / "firms.csv").write_text("region,district\nN,N1\n,S1\nN,N2\n")
+    records = find_records_at(tmp_path / "firms.csv")
+    assert records.find_tree_of_columns("district", "region").to_dict() == {"N": {"N1": {}, "N2": {}}}
+    (tmp_path / "firms.csv").write_text("region,district\nN,N1\n,N1\nN,N2\n")
+    with pytest.raises(InputError, match="'N1' occurs with 'N', 'no group'"):
+        records.find_tree_of_columns("district", "region")
+
+
+def test_digits_that_suit_all_codes_are_proposed() -> None:
+    draft = TreeDraft(
+        Hierarchy.flat(["1011", "1012", "1021", "1101"]), ["1011", "1012", "1021", "1101"], of_records=True
+    )
+    assert draft.propose_digits() == "2-1-1"
+    with pytest.raises(
+        InputError, match=r"'1011' has 4 characters, but levels end at 2, 3\. Use 2-1-1"
+    ) as wrong:
+        draft.split("2-1")
+    assert wrong.value.options == ("digits=2-1-1",)
+    assert draft.split("2-1-1") == ""
+    assert draft.split("2-2-1") == "No code reaches level 3."
+    assert draft.tree.children("10") == ("1011", "1012", "1021")
+    assert (
+        TreeDraft(Hierarchy.flat(["1", "2", "345"]), ["1", "2", "345"], of_records=True).propose_digits()
+        == "1-2"
+    )
 
 
 def test_a_draft_keeps_the_codes_of_the_data_and_undoes() -> None:
@@ -92,7 +124,12 @@ def test_a_draft_keeps_the_codes_of_the_data_and_undoes() -> None:
     with pytest.raises(InputError, match="'011' is a code of the data"):
         draft._change(Hierarchy.flat(["012", "021"]))
     note = draft.take(Hierarchy.from_dict({"X": ["011", "099"]}))
-    assert note == "Not in it, so directly under the total: '012', '021'. 1 code of it is not in the data."
+    assert note == "Not in it, so directly under the total: '012', '021'. Without data: '099'."
+    assert draft.list_groups(["012"]) == ["Total", "X"]
+    draft.leave_out_unused()
+    assert draft.tree.to_dict() == {"X": {"011": {}}, "012": {}, "021": {}}
+    with pytest.raises(InputError, match=r"None of the 3 codes of the data.*it has 'a', 'b'"):
+        draft.take(Hierarchy.flat(["a", "b"]))
 
 
 def test_a_code_with_records_of_its_own_is_no_group(records: RecordsFile) -> None:
@@ -104,5 +141,32 @@ def test_a_code_with_records_of_its_own_is_no_group(records: RecordsFile) -> Non
 def test_records_that_are_gone_are_asked_for_again(records: RecordsFile) -> None:
     case = tabulated(records)
     records.path.unlink()
-    with pytest.raises(InputError, match=r"no longer there.*page Start"):
-        case.with_tree("district", grouped(tree_of(case), ["N1", "N2"], "North"))
+    tree = grouped(tree_of(case), ["N1", "N2"], "North")
+    with pytest.raises(InputError, match=r"no longer there.*page Start") as lost:
+        case.with_tree("district", tree)
+    assert lost.value.options == ("records", "contributors=forget")
+    kept = case.specify(table=None, hierarchies={})
+    with pytest.raises(InputError, match="not kept with it"):
+        kept.refuse_lost_records()
+    for each in (case, kept):
+        assert len(each.forget_contributors().with_tree("district", tree).table) == 6
+
+
+def test_a_classification_comes_back_with_recent_work(records: RecordsFile, tmp_path: Path) -> None:
+    recent = RecentWork(tmp_path / "state")
+    workspaces = [Workspace(recent), Workspace(recent)]
+    case = tabulated(records)
+    tree = grouped(tree_of(case), ["N1", "N2"], "North", "The north")
+    workspaces[0].change(case.with_tree("district", tree))
+    keeper = Keeper(recent, lambda: workspaces[:1])
+    keeper.look(at_once=True)
+    keeper.close()
+    (offer,) = recent.list_offers()
+    restore(workspaces[1], recent.read(offer.key), in_use=False)
+    again = workspaces[1].require_case()
+    assert tree_of(again) == tree_of(workspaces[0].require_case())
+    assert tree_of(again).labels["North"] == "The north"
+    # Records that were opened by their path are tabulated anew.
+    assert len(again.with_tree("district", ungrouped(tree_of(again), "North")).table) == 5
+    for workspace in workspaces:
+        workspace.close()

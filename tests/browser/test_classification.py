@@ -70,6 +70,19 @@ def open_records(page: Page, content: str = RECORDS, *columns: str) -> None:
     expect(page.get_by_test_id("code-tree")).to_be_visible()
 
 
+def group_by(page: Page, column: str) -> None:
+    page.get_by_test_id("tree-column").click()
+    page.get_by_role("option", name=column, exact=True).click()
+
+
+def choose_file(
+    page: Page, content: str, name: str = "groups.of districts", button: str = "tree-file"
+) -> None:
+    with page.expect_file_chooser() as chooser:
+        page.get_by_test_id(button).click()
+    chooser.value.set_files({"name": name, "mimeType": "", "buffer": content.encode()})
+
+
 def open_classification(page: Page, axis: str = "rows") -> None:
     page.get_by_test_id("edit-table").click()
     page.get_by_test_id(f"classify-{axis}").click()
@@ -79,9 +92,13 @@ def open_classification(page: Page, axis: str = "rows") -> None:
 def test_a_classification_of_records_by_digits_outlives_a_reload(page: Page) -> None:
     open_records(page)
     shows(page, "Total", ".N1", ".N2", ".S1", ".S2")
+    # The bar that an upload shows for a moment.
+    expect(page.locator(".q-loading-bar:not([aria-hidden=true])")).to_have_count(0)
     assert complaints(page) == []
+    expect(page.get_by_test_id("tree-digits")).to_have_attribute("placeholder", "such as 1-1")
     page.get_by_test_id("tree-digits").fill("2-1")
     page.keyboard.press("Enter")
+    expect(page.get_by_test_id("tree-message")).to_contain_text("No code reaches level 2.")
     shows(page, "Total", ".N1", ".N2", ".S1", ".S2")
     page.get_by_test_id("tree-digits").fill("one")
     page.get_by_test_id("tree-digits-use").click()
@@ -89,8 +106,11 @@ def test_a_classification_of_records_by_digits_outlives_a_reload(page: Page) -> 
     page.get_by_test_id("tree-digits").fill("3-1")
     page.get_by_test_id("tree-digits-use").click()
     expect(page.get_by_test_id("tree-message")).to_contain_text(
-        "'N1' has 2 characters, but levels end at 3, 4"
+        "Code 'N1' has 2 characters, but levels end at 3, 4. Use 2, which suits all codes."
     )
+    page.get_by_role("button", name="Use 2", exact=True).click()
+    expect(page.get_by_test_id("tree-digits")).to_have_value("2")
+    shows(page, "Total", ".N1", ".N2", ".S1", ".S2")
     page.get_by_test_id("tree-digits").fill("1-1")
     page.get_by_test_id("tree-digits-use").click()
     shows(page, "Total", ".N", "..N1", "..N2", ".S", "..S1", "..S2")
@@ -103,13 +123,20 @@ def test_a_classification_of_records_by_digits_outlives_a_reload(page: Page) -> 
 
 def test_groups_from_a_column_of_records_are_saved_and_edited_on_the_table(page: Page) -> None:
     open_records(page)
-    page.get_by_test_id("tree-column").click()
-    page.get_by_role("option", name="region", exact=True).click()
+    group_by(page, "firm")
+    expect(page.get_by_test_id("tree-message")).to_contain_text(
+        "district 'N1' occurs with 'fN10', 'fN11', 'fN12', 'fN13', so firm does not group"
+    )
+    expect(page.locator(".tree-column")).to_contain_text("none")
+    shows(page, "Total", ".N1", ".N2", ".S1", ".S2")
+    group_by(page, "region")
     shows(page, "Total", ".N", "..N1", "..N2", ".S", "..S1", "..S2")
     use(page)
     open_by(page, "records-tabulate")
     expect(page.get_by_test_id("case-name")).to_have_text("firms · 7 cells")
     open_classification(page)
+    group_by(page, "region")
+    shows(page, "Total", ".N", "..N1", "..N2", ".S", "..S1", "..S2")
     code(page, "S").click()
     page.get_by_test_id("tree-ungroup").click()
     shows(page, "Total", ".N", "..N1", "..N2", ".S1", ".S2")
@@ -134,13 +161,15 @@ def test_groups_from_a_column_of_records_are_saved_and_edited_on_the_table(page:
 
 def test_a_file_of_any_name_and_a_tree_that_is_edited(page: Page) -> None:
     open_records(page)
-    with page.expect_file_chooser() as chooser:
-        page.get_by_test_id("tree-file").click()
-    content = b"N1;North\nN2;North\nS1;South\nX9;South\n"
-    chooser.value.set_files({"name": "groups.of districts", "mimeType": "", "buffer": content})
+    choose_file(page, "N1;North\nN2;North\nS1;South\nX9;South\n")
     shows(page, "Total", ".North", "..N1", "..N2", ".South", "..S1", "..X9", ".S2")
     message = page.get_by_test_id("tree-message")
-    expect(message).to_contain_text("directly under the total: 'S2'. 1 code of it is not in the data.")
+    expect(message).to_contain_text("directly under the total: 'S2'. Without data: 'X9'.")
+    page.get_by_role("button", name="Leave out codes without data").click()
+    shows(page, "Total", ".North", "..N1", "..N2", ".South", "..S1", ".S2")
+    expect(page.get_by_test_id("remedy")).to_have_count(0)
+    page.get_by_test_id("tree-undo").click()
+    shows(page, "Total", ".North", "..N1", "..N2", ".South", "..S1", "..X9", ".S2")
     code(page, "S2").drag_to(code(page, "South"))
     shows(page, "Total", ".North", "..N1", "..N2", ".South", "..S1", "..X9", "..S2")
     code(page, "North").drag_to(code(page, "N1"))
@@ -158,6 +187,52 @@ def test_a_file_of_any_name_and_a_tree_that_is_edited(page: Page) -> None:
     open_by(page, "records-tabulate")
     expect(page.get_by_test_id("sheet")).to_contain_text("NORTH")
     expect(page.get_by_test_id("case-name")).to_have_text("firms · 7 cells")
+
+
+def test_a_file_without_any_code_of_the_data_is_refused_and_each_choice_is_read(page: Page) -> None:
+    open_records(page)
+    message = page.get_by_test_id("tree-message")
+    choose_file(page, "A1;A\nA2;A\nB1;B\n", "foreign.csv")
+    expect(message).to_contain_text(
+        "None of the 4 codes of the data is in it. The data have 'N1', 'N2', 'S1' and 1 more; it has 'A1'"
+    )
+    shows(page, "Total", ".N1", ".N2", ".S1", ".S2")
+    choose_file(page, "N1;N\nN2;N\nS1;S\nS2;S\n", "right.csv", "tree-other-file")
+    shows(page, "Total", ".N", "..N1", "..N2", ".S", "..S1", "..S2")
+    choose_file(page, "A1;A\nA2;A\nB1;B\n", "foreign.csv")
+    expect(message).to_contain_text("None of the 4 codes")
+    page.get_by_test_id("tree-flatten").click()
+    shows(page, "Total", ".N1", ".N2", ".S1", ".S2")
+    choose_file(page, "N1;N\nN2;N\nS1;S\nS2;S\n", "right.csv")
+    shows(page, "Total", ".N", "..N1", "..N2", ".S", "..S1", "..S2")
+    expect(page.get_by_test_id("tree-keys")).to_contain_text("Alt+Shift+arrow")
+    code(page, "N1").focus()
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("code-tree")).to_have_count(0)
+
+
+def test_a_table_whose_records_are_gone_is_classified_without_contributors(page: Page) -> None:
+    open_records(page)
+    page.get_by_test_id("tree-cancel").click()
+    open_by(page, "records-tabulate")
+    go(page, "start")
+    page.get_by_test_id("records-away").click()
+    expect(page.get_by_test_id("records")).to_have_count(0)
+    go(page, "table")
+    page.get_by_test_id("edit-table").click()
+    page.get_by_test_id("classify-rows").click()
+    notice = page.get_by_test_id("notice-error")
+    expect(notice).to_contain_text("no longer there (firms.csv)")
+    expect(notice).to_contain_text(
+        "Choose the records again on the page Start, or go on without contributors."
+    )
+    expect(page.get_by_role("button", name="Choose the records again")).to_be_visible()
+    page.get_by_role("button", name="Go on without contributors").click()
+    page.get_by_test_id("tree-digits").fill("1-1")
+    page.get_by_test_id("tree-digits-use").click()
+    use(page)
+    expect(page.get_by_test_id("case-name")).to_have_text("firms · 7 cells")
+    expect(notice).to_have_count(0)
 
 
 def test_rows_of_a_typed_table_are_grouped_and_undone(page: Page) -> None:

@@ -15,17 +15,22 @@ from tacita.app.controls.code_tree import CodeTree
 from tacita.app.controls.dialogs import Question, ask
 from tacita.app.controls.inlets import make_one_file_inlet, make_picker_handler
 from tacita.app.controls.page_parts import make_heading, make_text_field
+from tacita.app.controls.remedies import Remedy, draw_remedies
 from tacita.app.work.paths import assign_paths, hide_folders
 from tacita.app.work.tree_draft import TreeDraft
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.hierarchy import Hierarchy
-from tacita.core.words import pluralize
+from tacita.core.words import list_names, pluralize
 from tacita.formats.hierarchy import recognise_hierarchy
 
 FAILED = (
     "The file was not taken: it is larger than the server allows. Start it with a larger --largest-upload."
 )
 
+KEYS = (
+    "Drag codes, or press Alt+Shift+arrow to indent and outdent, F2 to rename, Delete to remove a group, "
+    "Ctrl+Z to undo."
+)
 NOTHING = -1
 """Stands for no column among the columns, which go by number."""
 
@@ -55,18 +60,22 @@ class ClassificationDialog:
     ) -> None:
         self._name, self._draft, self._use = name, draft, use
         self._columns, self._from_column = columns, from_column
+        self._taken = NOTHING
         title = f"Classification of {name}"
         with ui.dialog() as self._dialog, ui.card().classes("classification"):
             # Not as text for props(): a column may have any name.
             self._dialog.props["aria-label"] = title
-            self._dialog.props("persistent data-testid=classification")
+            # Escape closes it, a click beside it does not: the tree is hand work.
+            self._dialog.props("no-backdrop-dismiss data-testid=classification")
             make_heading(title)
             self._show_ways()
             with ui.element("div").classes("strip").props('role=group aria-label="Change the tree"'):
                 self._show_actions()
             self._tree = CodeTree(title, draft.tree, self._move, self._act)
             self._tree.props("data-testid=code-tree")
+            ui.label(KEYS).classes("muted tree-keys").props("data-testid=tree-keys")
             self._message = ui.label().props("role=status data-testid=tree-message").classes("tree-message")
+            self._help = ui.element("div").classes("strip")
             with ui.element("div").classes("strip asking-buttons"):
                 self._button("Cancel", "tree-cancel", self._dialog.close, flat=True)
                 ui.button("Use this classification", on_click=self._finish).props(
@@ -78,19 +87,22 @@ class ClassificationDialog:
 
     def _show_ways(self) -> None:
         with ui.element("div").classes("strip tree-ways"):
-            self._digits = make_text_field("By digits", "such as 2-1-1", "tree-digits")
+            self._digits = make_text_field(
+                "By digits", f"such as {self._draft.propose_digits()}", "tree-digits"
+            )
             self._digits.on("keydown.enter", self._take_digits)
             self._button("Split codes", "tree-digits-use", self._take_digits)
             if self._columns:
                 named = dict(enumerate(name or "(no name)" for name in self._columns))
-                ui.select(
+                self._column = ui.select(
                     {NOTHING: "none", **named},
                     label="Groups in the column",
                     value=NOTHING,
                     on_change=lambda event: self._take_column(int(event.value)),
-                ).props("dense outlined options-dense data-testid=tree-column").classes("tree-column")
-            inlet = make_one_file_inlet(self._take_file, self._fail, "upload-tree")
-            self._button("From a file…", "tree-file", None).on("click", js_handler=make_picker_handler(inlet))
+                ).props("dense outlined options-dense data-testid=tree-column")
+                self._column.classes("tree-column")
+            self._inlet = make_one_file_inlet(self._take_file, self._fail, "upload-tree")
+            self._choose_file("From a file…", "tree-file")
 
     def _show_actions(self) -> None:
         for text, name, key in (
@@ -107,6 +119,10 @@ class ClassificationDialog:
             button = self._button(text, f"tree-{name}", partial(self._act, name))
             if key:
                 button.tooltip(key)
+
+    def _choose_file(self, text: str, name: str) -> None:
+        button = self._button(text, name, None)
+        button.on("click", js_handler=make_picker_handler(self._inlet))
 
     @staticmethod
     def _button(text: str, name: str, act: Callable[[], object] | None, *, flat: bool = False) -> ui.button:
@@ -146,9 +162,14 @@ class ClassificationDialog:
     async def _move_by_name(self, chosen: Sequence[str]) -> None:
         if not chosen:
             raise InputError("No code is selected", remedy="Select the codes to move in the tree.")
-        tree = self._draft.tree
+        if self._draft.tree.total in chosen:
+            raise InputError(
+                f"'{self._draft.tree.total}' is the total, which stands above all codes",
+                remedy="Select codes below it.",
+            )
+        groups = self._draft.list_groups(chosen)
         answers = await ask(
-            "Move the selected codes", [Question("under", "Under", tree.total, options=tree.codes)], "Move"
+            f"Move {list_names(chosen)}", [Question("under", "Under", groups[0], options=groups)], "Move"
         )
         if answers is not None:
             self._move(chosen, answers["under"])
@@ -170,28 +191,50 @@ class ClassificationDialog:
 
     def _take_digits(self) -> None:
         with self._attempt():
-            self._draft.split(str(self._digits.value or ""))
-            self._show()
+            self._show(note=self._draft.split(str(self._digits.value or "")))
+
+    def _use_digits(self, digits: str) -> None:
+        self._digits.set_value(digits)
+        self._take_digits()
 
     async def _take_column(self, column: int) -> None:
+        # The field goes back to the column before where the chosen one is refused.
+        if column == self._taken or self._from_column is None:
+            return
         with self._attempt():
-            if column == NOTHING or self._from_column is None:
-                self._draft.flatten()
-                self._show()
-                return
-            found = await run.io_bound(self._from_column, self._columns[column])
-            if found is not None:
-                self._show(note=self._draft.take(found))
+            try:
+                if column == NOTHING:
+                    self._draft.flatten()
+                    self._show()
+                elif (found := await run.io_bound(self._from_column, self._columns[column])) is not None:
+                    self._take(found)
+                self._taken = column
+            finally:
+                self._column.set_value(self._taken)
 
     async def _take_file(self, event: UploadEventArguments) -> None:
+        # The same file may be chosen again, after another one or after it was corrected.
+        self._inlet.reset()
         with self._attempt(), tempfile.TemporaryDirectory() as folder:
             (path,) = assign_paths(Path(folder), [event.file.name])
             await event.file.save(path)
             with hide_folders(Path(folder)):
                 found = recognise_hierarchy(path, self._draft.codes, self._draft.tree.total)
-            self._show(note=self._draft.take(found))
+            self._take(found)
+
+    def _take(self, found: Hierarchy) -> None:
+        self._show(note=self._draft.take(found))
+        if self._draft.unused:
+            with self._help:
+                draw_remedies([Remedy("Leave out codes without data", self._leave_out)])
+
+    def _leave_out(self) -> None:
+        with self._attempt():
+            self._draft.leave_out_unused()
+            self._show()
 
     def _fail(self, _: GenericEventArguments) -> None:
+        self._inlet.reset()
         self._say(FAILED, is_error=True)
 
     async def _finish(self) -> None:
@@ -206,6 +249,7 @@ class ClassificationDialog:
         self._say(" ".join([self._draft.describe(), note]))
 
     def _say(self, text: str, *, is_error: bool = False) -> None:
+        self._help.clear()
         self._message.set_text(text)
         self._message.classes(add="tree-error" if is_error else "", remove="" if is_error else "tree-error")
 
@@ -216,6 +260,13 @@ class ClassificationDialog:
             yield
         except TacitaError as error:
             self._say(str(error), is_error=True)
+            with self._help:
+                for option in error.options:
+                    name, _, setting = option.partition("=")
+                    if name == "digits":
+                        draw_remedies([Remedy(f"Use {setting}", partial(self._use_digits, setting))])
+                    elif name == "file":
+                        self._choose_file("Another file…", "tree-other-file")
 
 
 def _require_one(chosen: Sequence[str]) -> str:

@@ -27,7 +27,13 @@ from tacita.core.hierarchy.editing import refuse_parts
 from tacita.core.levels import Levels
 from tacita.core.release import Release
 from tacita.core.tables.classifying import classify, find_renamed
-from tacita.core.tables.editing import renamed_code, require_one_tree, track_cells
+from tacita.core.tables.editing import (
+    knows_contributors,
+    renamed_code,
+    require_one_tree,
+    track_cells,
+    without_contributors,
+)
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
 from tacita.rules import AnyOf, Marked, has_written_form
@@ -307,13 +313,14 @@ class Case:
         InputError
             The tree does not fit the codes or the numbers, or the records are gone.
         """
+        self.refuse_lost_records()
         if not self.from_records:
             changed = classify(self.table, dimension, tree)
             return self.with_table(changed.table, changed.places)
         _, before = require_one_tree(self.table, dimension)
         refuse_parts(tree, before.leaves)
         specification = self.specification.classified(dimension, tree)
-        table = self._tabulate(specification)
+        table = specification.data()
         # The codes of groups that are only called otherwise now are those of the same cells.
         names = find_renamed(before, tree)
         renamed = reduce(lambda old, code: renamed_code(old, dimension, code, names[code]), names, self.table)
@@ -321,21 +328,30 @@ class Case:
         case = self.with_table(table, places)
         return case.specify(table=specification.table, hierarchies=specification.hierarchies)
 
-    def _tabulate(self, specification: Specification) -> Table:
-        """Return the table of the specified records; say what to do where uploaded ones have been removed."""
-        try:
-            return specification.data()
-        except InputError:
-            records = locate(specification.folder, specification.sources[0].path)
+    def refuse_lost_records(self) -> None:
+        """Refuse to classify a table of the user's whose records are gone: they were uploaded and removed,
+        or recent work, which does not hold them, was opened.
+        """
+        if self.from_records:
+            records = locate(self.specification.folder, self.specification.sources[0].path)
             # Addresses in databases and patterns of several files are no paths.
-            source = Path(records)
-            if is_address(records) or "*" in records or "::" in records or source.exists():
-                raise
-            raise InputError(
-                "the records that this table was made from are no longer there",
-                place=source.name,
-                remedy="open them again on the page Start, and make the classification there",
-            ) from None
+            if is_address(records) or "*" in records or "::" in records or Path(records).exists():
+                return
+            lost = f"The records that this table was made from are no longer there ({Path(records).name})"
+        elif knows_contributors(self.table):
+            lost = "The records that this table was made from were not kept with it"
+        else:
+            return
+        raise InputError(
+            f"{lost}, and who contributes to a new subtotal only they tell",
+            remedy="Choose the records again on the page Start, or go on without contributors.",
+            options=["records", "contributors=forget"],
+        )
+
+    def forget_contributors(self) -> Case:
+        """Return the user's case without who contributed, and so without the records that say so."""
+        case = self.with_table(without_contributors(self.table))
+        return case.specify(table=None, hierarchies={}) if self.from_records else case
 
     def _refuse_contradictions(self, table: Table, places: Cells) -> None:
         """Refuse an edit by which cells with different decisions become one, as one would be lost."""

@@ -20,12 +20,14 @@ from tacita.app.work.tree_draft import TreeDraft
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.read_options import ReadOptions
+from tacita.core.words import list_names
 from tacita.formats.hierarchy import read_hierarchy
 from tacita.formats.records import find_records
 from tacita.formats.workbook import WORKBOOKS, Sheets, is_workbook, list_sheets
 from tacita.specification.sections import Source
 from tacita.specification.specification import Specification
 from tacita.storage.atomic import write_text
+from tacita.tabulation.address import locate
 from tacita.tabulation.overview import Overview, list_codes, survey_records
 from tacita.tabulation.records import CSV, PARQUET
 
@@ -94,6 +96,10 @@ class RecordsFile:
         before, the one in the file beside them, or all codes directly under the total.
         """
         codes = [code for (code,) in self.list_codes(column) if code]
+        if not codes:
+            raise InputError(
+                "no record has a code in this column", place=column, remedy="Choose another one."
+            )
         if (made := self.choice.trees.get(column)) is not None:
             return TreeDraft(made, codes, of_records=True)
         files = self.classifications.get(column, ()) if self.choice.classified else ()
@@ -101,10 +107,30 @@ class RecordsFile:
         return TreeDraft(tree, codes, of_records=True)
 
     def find_tree_of_columns(self, column: str, above: str) -> Hierarchy:
-        """Return the classification of a column of the records by another one, which holds the groups."""
+        """Return the classification of a column of the records by another one, which holds the groups.
+
+        Codes whose records name no group are left out.
+
+        Raises
+        ------
+        InputError
+            Records of the same code have different groups.
+        """
         import pyarrow as pa
 
-        pairs = [pair for pair in self.list_codes(above, column) if pair[1]]
+        groups: dict[str, list[str]] = {}
+        for group, code in self.list_codes(above, column):
+            if code:
+                groups.setdefault(code, []).append(group)
+        for code, found in groups.items():
+            if len(found) > 1:
+                named = [group for group in found if group] + ["no group"] * ("" in found)
+                raise InputError(
+                    f"{column} {code!r} occurs with {list_names(named)}, so {above} does not group the codes "
+                    f"of {column}",
+                    remedy="Choose another column.",
+                )
+        pairs = [(group, code) for code, (group,) in groups.items() if group]
         frame = pa.table({above: [pair[0] for pair in pairs], column: [pair[1] for pair in pairs]})
         return Hierarchy.from_columns(frame, [above, column])
 
@@ -133,6 +159,21 @@ def find_records_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTI
         if name in found.names and (fitting := [f for f in files if f != path and is_classification(f)])
     }
     return RecordsFile(path, found, trees, reading.decimal or ".", _find_sheet(sheets, reading), sheets)
+
+
+def find_records_of(case: Case, at_hand: RecordsFile | None) -> RecordsFile | None:
+    """Return the records in one file that the user's table was made from, those at hand if it is they; None
+    where it was not.
+    """
+    source = case.specification.table
+    if source is None or source.microdata is None:
+        return None
+    path = Path(locate(case.specification.folder, source.microdata))
+    if at_hand is not None and at_hand.path == path and at_hand.sheet == source.sheet:
+        return at_hand
+    if not path.name.lower().endswith(ENDINGS) or not path.is_file():
+        return None
+    return find_records_at(path, ReadOptions(decimal=source.decimal, sheet=source.sheet))
 
 
 def find_records_among(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS) -> RecordsFile:

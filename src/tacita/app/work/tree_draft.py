@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from tacita.core.errors import InputError
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.hierarchy.editing import (
+    fit_digits,
     grouped,
     indented,
     labelled,
     moved,
     outdented,
     parse_digits,
+    propose_digits,
     refuse_parts,
     renamed,
     ungrouped,
     with_codes,
+    without_codes,
+    write_digits,
 )
 from tacita.core.words import list_names, pluralize
 
@@ -62,11 +67,33 @@ class TreeDraft:
         """Go forward again to the user's next tree, after an undo."""
         self._at = min(len(self._steps) - 1, self._at + 1)
 
-    def split(self, digits: str) -> None:
-        """Make the user's tree by the digits of the codes, such as ``2-1-1``."""
-        self._change(
-            Hierarchy.from_levels(self.codes, parse_digits(digits), self.tree.total, self.tree.labels)
-        )
+    def propose_digits(self) -> str:
+        """Return digits such as ``2-1-1`` that suit all codes of the user's data."""
+        return write_digits(propose_digits(self.codes))
+
+    def split(self, digits: str) -> str:
+        """Make the user's tree by the digits of the codes, such as ``2-1-1``; return a note on levels that no
+        code reaches.
+
+        Raises
+        ------
+        InputError
+            A code ends between the levels; digits that suit all codes are among the options of the error.
+        """
+        levels = parse_digits(digits)
+        cuts = [*accumulate(levels)]
+        for code in self.codes:
+            if len(code) not in cuts:
+                fitting = write_digits(fit_digits(levels, self.codes))
+                raise InputError(
+                    f"Code {code!r} has {pluralize(len(code), 'character')}, but levels end at "
+                    f"{', '.join(map(str, cuts))}",
+                    remedy=f"Use {fitting}, which suits all codes.",
+                    options=[f"digits={fitting}"],
+                )
+        self._change(Hierarchy.from_levels(self.codes, levels, self.tree.total, self.tree.labels))
+        reached = cuts.index(max(map(len, self.codes))) + 1
+        return "" if reached == len(cuts) else f"No code reaches level {reached + 1}."
 
     def flatten(self) -> None:
         """Put all codes of the data directly under the total of the user's tree."""
@@ -75,17 +102,49 @@ class TreeDraft:
     def take(self, found: Hierarchy) -> str:
         """Take a tree from elsewhere for the user's, and return a note on codes that only one of it and the
         data have.
+
+        Raises
+        ------
+        InputError
+            It has no code of the data.
         """
         missing = [code for code in self.codes if code not in found]
-        unused = {*found.leaves}.difference(self.codes)
+        if len(missing) == len(self.codes):
+            raise InputError(
+                f"None of the {pluralize(len(missing), 'code')} of the data is in it. The data have "
+                f"{list_names(missing, 3)}; it has {list_names(found.leaves, 3)}",
+                remedy="Choose another file, or correct its codes.",
+                options=["file"],
+            )
+        unused = [code for code in found.leaves if code not in {*self.codes}]
         self._change(with_codes(found, missing))
         notes = []
         if missing:
             notes.append(f"Not in it, so directly under the total: {list_names(missing)}.")
         if unused:
-            is_or_are = "is" if len(unused) == 1 else "are"
-            notes.append(f"{pluralize(len(unused), 'code')} of it {is_or_are} not in the data.")
+            notes.append(f"Without data: {list_names(unused)}.")
         return " ".join(notes)
+
+    @property
+    def unused(self) -> list[str]:
+        """Codes of the user's tree that stand above no others and are not in the data."""
+        return [code for code in self.tree.leaves if code not in {*self.codes}]
+
+    def leave_out_unused(self) -> None:
+        """Leave codes out of the user's tree that are not in the data."""
+        self._change(without_codes(self.tree, self.unused))
+
+    def list_groups(self, codes: Sequence[str]) -> list[str]:
+        """Return the codes of the user's tree that others may move under: the total and the groups; without
+        records also other codes, which become groups.
+        """
+        tree, chosen = self.tree, {*codes}
+        return [
+            code
+            for code in tree.codes
+            if chosen.isdisjoint([code, *tree.ancestors(code)])
+            and (tree.children(code) or not self._of_records)
+        ]
 
     def move(self, codes: Sequence[str], under: str) -> None:
         """Move codes of the user's tree under another one."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 
 from tacita.core.errors import HierarchyError
 from tacita.core.hierarchy.tree import Hierarchy
@@ -30,6 +31,33 @@ def parse_digits(written: str) -> tuple[int, ...]:
             remedy="Write numbers with hyphens: 2-1-1 for codes such as 01, 011 and 0111.",
         )
     return lengths
+
+
+def fit_digits(levels: Sequence[int], codes: Sequence[str]) -> tuple[int, ...]:
+    """Return characters per level that suit all codes: those given, cut where codes end before or between."""
+    lengths = {len(code) for code in codes}
+    cuts = sorted(lengths.union(cut for cut in accumulate(levels) if cut < max(lengths)))
+    return tuple(high - low for low, high in pairwise([0, *cuts]))
+
+
+def propose_digits(codes: Sequence[str]) -> tuple[int, ...]:
+    """Return characters per level that suit all codes, with a level wherever further ones tell them apart."""
+    kinds = [len({code[:cut] for code in codes}) for cut in range(1, max(map(len, codes)) + 1)]
+    cuts = [cut for cut, (less, more) in enumerate(pairwise([1, *kinds]), 1) if more > less]
+    return fit_digits([high - low for low, high in pairwise([0, *cuts])], codes)
+
+
+def write_digits(levels: Sequence[int]) -> str:
+    """Return characters per level as text such as ``2-1-1``."""
+    return "-".join(map(str, levels))
+
+
+def without_codes(tree: Hierarchy, codes: Sequence[str]) -> Hierarchy:
+    """Return the tree without codes that stand above no others, and without groups of which none is left."""
+    below = _list_children(tree)
+    for code in codes:
+        below[_require_parent(tree, code)].remove(code)
+    return _build(tree, below)
 
 
 def moved(tree: Hierarchy, codes: Sequence[str], under: str, after: str | None = None) -> Hierarchy:

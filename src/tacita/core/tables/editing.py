@@ -280,15 +280,20 @@ def track_cells(old: Structure, new: Structure, cells: Cells) -> Cells:
     return np.where((wanted >= 0).all(axis=1), found, -1)
 
 
-def _refuse_contributors(table: Table) -> None:
-    """Refuse a table with contributions, or with respondents that its values do not count themselves."""
+def knows_contributors(table: Table) -> bool:
+    """Return whether a table has contributions, or respondents that its values do not count themselves."""
     others = (table.population, table.contributions, table.holding_count, table.holdings, table.shadow)
     counts_itself = table.count is None or np.array_equal(table.count * 10**table.decimals, table.units)
-    if not counts_itself or any(other is not None for other in others):
+    return not counts_itself or any(other is not None for other in others)
+
+
+def _refuse_contributors(table: Table) -> None:
+    if knows_contributors(table):
         raise InputError(
             "the table comes from records: the contributions and respondents behind its cells would not fit "
             "other values",
-            remedy="Correct the records, or go on without them: without_contributors(table).",
+            remedy="Correct the records, or forget who contributed (without_contributors).",
+            options=["contributors=forget"],
         )
 
 

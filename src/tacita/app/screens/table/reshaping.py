@@ -6,15 +6,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal, Protocol
 
-from nicegui import ui
+from nicegui import run, ui
 
 from tacita.app.controls import notices
 from tacita.app.controls.classification_dialog import ClassificationDialog
 from tacita.app.controls.dialogs import Question, ask
+from tacita.app.controls.remedies import Remedy, lead_to
 from tacita.app.sheet import Selection
 from tacita.app.work.open_case import Case
+from tacita.app.work.records import find_records_of
 from tacita.app.work.tree_draft import TreeDraft
-from tacita.core.errors import InputError
+from tacita.app.work.workspace import Workspace
+from tacita.core.errors import InputError, TacitaError
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.hierarchy.editing import grouped
 from tacita.core.tables.dimension import Dimension
@@ -24,7 +27,6 @@ from tacita.core.tables.editing import (
     renamed_dimension,
     with_code,
     without_code,
-    without_contributors,
 )
 from tacita.core.tables.layout import Layout, Line
 from tacita.core.tables.table import Table
@@ -46,6 +48,7 @@ SINGULAR: dict[Axis, str] = {"rows": "row", "columns": "column"}
 class TableOwner(Protocol):
     """The screen that shows the table."""
 
+    workspace: Workspace
     case: Case
 
     @property
@@ -55,6 +58,7 @@ class TableOwner(Protocol):
     @property
     def selection(self) -> Selection: ...
     def reshape(self, table: Table, renamed: tuple[str, str] | None = None) -> None: ...
+    def forget_contributors(self) -> None: ...
     async def classify(self, dimension: str, tree: Hierarchy) -> None: ...
 
 
@@ -94,7 +98,7 @@ class _Changes:
         self._owner = owner
 
     async def add(self, axis: Axis) -> None:
-        with notices.attempt():
+        with notices.attempt(partial(self._find_remedies, partial(self.add, axis))):
             dimension, line = self._dimension(axis), self._line(axis)
             tree, one = dimension.trees[0], SINGULAR[axis]
             beside = tree.parent(line.code) if line.code in tree else None
@@ -121,7 +125,7 @@ class _Changes:
                 )
 
     def remove(self, axis: Axis) -> None:
-        with notices.attempt():
+        with notices.attempt(partial(self._find_remedies, partial(self.remove, axis))):
             dimension, selection = self._dimension(axis), self._owner.selection
             lines = self._owner.layout.rows if axis == "rows" else self._owner.layout.columns
             chosen = selection.rows if axis == "rows" else selection.columns
@@ -132,7 +136,8 @@ class _Changes:
             self._owner.reshape(table)
 
     async def group(self, axis: Axis) -> None:
-        with notices.attempt():
+        with notices.attempt(partial(self._find_remedies, partial(self.group, axis))):
+            self._owner.case.refuse_lost_records()
             dimension, selection = self._dimension(axis), self._owner.selection
             where = self._owner.layout
             lines, chosen = (
@@ -148,8 +153,9 @@ class _Changes:
                 tree = grouped(dimension.trees[0], codes, answers["code"], answers["label"])
                 await self._owner.classify(dimension.name, tree)
 
-    def classify(self, axis: Axis) -> None:
-        with notices.attempt():
+    async def classify(self, axis: Axis) -> None:
+        with notices.attempt(partial(self._find_remedies, partial(self.classify, axis))):
+            self._owner.case.refuse_lost_records()
             dimension = self._dimension(axis)
             if len(dimension.trees) > 1:
                 raise InputError(
@@ -157,7 +163,15 @@ class _Changes:
                 )
             tree = dimension.trees[0]
             draft = TreeDraft(tree, tree.leaves, of_records=self._owner.case.from_records)
-            ClassificationDialog(dimension.name, draft, partial(self._owner.classify, dimension.name))
+            use = partial(self._owner.classify, dimension.name)
+            case, at_hand = self._owner.case, self._owner.workspace.records
+            records = await run.io_bound(find_records_of, case, at_hand)
+            if records is None:
+                ClassificationDialog(dimension.name, draft, use)
+            else:
+                others = [name for name in records.seen.names if name != dimension.name]
+                find = partial(records.find_tree_of_columns, dimension.name)
+                ClassificationDialog(dimension.name, draft, use, others, find)
 
     async def rename_dimension(self) -> None:
         with notices.attempt():
@@ -185,7 +199,21 @@ class _Changes:
 
     def forget_contributors(self) -> None:
         with notices.attempt():
-            self._owner.reshape(without_contributors(self._owner.table))
+            self._owner.forget_contributors()
+
+    def _find_remedies(self, again: Callable[[], object], error: TacitaError) -> list[Remedy]:
+        """Return what helps a change that was refused; without contributors it is tried again."""
+
+        def go_on() -> object:
+            self._owner.forget_contributors()
+            return again()
+
+        found = []
+        if "records" in error.options:
+            found.append(Remedy("Choose the records again", partial(lead_to, "open-records", "/")))
+        if "contributors=forget" in error.options:
+            found.append(Remedy("Go on without contributors", go_on))
+        return found
 
     def _dimension(self, axis: Axis) -> Dimension:
         where = self._owner.layout

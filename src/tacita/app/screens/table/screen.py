@@ -22,12 +22,13 @@ from tacita.app.work.entries import EntryError, enter, find_wrong_sum, name_cell
 from tacita.app.work.inputs import RecordsAlternative
 from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case, Decision
+from tacita.app.work.paths import hide_folders
 from tacita.app.work.seek_cell import seek
 from tacita.app.work.view import Sensitivity, View, find_block, find_place, view_case, view_release
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.hierarchy import Hierarchy
-from tacita.core.tables.editing import as_counts, without_contributors
+from tacita.core.tables.editing import as_counts
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 
@@ -276,8 +277,8 @@ class TableScreen:
     def _find_remedies(self, entries: tuple[Entry, ...], error: TacitaError) -> list[Remedy]:
         """Return what helps entries that were refused: to make them possible, or the way to the cell."""
 
-        def enter_into(table: Table) -> None:
-            self.reshape(table)
+        def enter_after(make_possible: Callable[[], None]) -> None:
+            make_possible()
             self._edit(entries)
 
         found = []
@@ -285,11 +286,10 @@ class TableScreen:
             place = error.entry
             found.append(Remedy("Go to the cell", lambda: self._sheet.go(place.row, place.column)))
         if "counts=no" in error.options:
-            found.append(Remedy("The values are amounts", lambda: enter_into(as_counts(self.table, False))))
+            as_amounts = partial(self.reshape, as_counts(self.table, False))
+            found.append(Remedy("The values are amounts", partial(enter_after, as_amounts)))
         if "contributors=forget" in error.options:
-            found.append(
-                Remedy("Forget who contributed", lambda: enter_into(without_contributors(self.table)))
-            )
+            found.append(Remedy("Forget who contributed", partial(enter_after, self.forget_contributors)))
         return found
 
     def _decide(self, decision: Decision | None) -> None:
@@ -309,12 +309,18 @@ class TableScreen:
             rename_in_arrangement(self.workspace, *renamed)
         self._change(self.case.with_table(table))
 
+    def forget_contributors(self) -> None:
+        """Go on without who contributed, and so without the records, as the page's menu or a remedy says."""
+        if self._is_current():
+            self._change(self.case.forget_contributors())
+
     async def classify(self, dimension: str, tree: Hierarchy) -> None:
         """Go on with another classification of a dimension, which takes a moment where records are read."""
         if not self._is_current():
             return
         before = self.case
-        case = await run.io_bound(before.with_tree, dimension, tree)
+        with hide_folders(*self.workspace.folder.iterdir()):
+            case = await run.io_bound(before.with_tree, dimension, tree)
         if case is not None and self.case is before and self._is_current():
             self._change(case)
 
