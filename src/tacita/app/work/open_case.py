@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +25,9 @@ from tacita.core.hierarchy import Hierarchy
 from tacita.core.hierarchy.editing import refuse_parts
 from tacita.core.levels import Levels
 from tacita.core.release import Release
-from tacita.core.tables.classifying import classify, find_renamed
+from tacita.core.tables.classifying import classify, track_classified
 from tacita.core.tables.editing import (
     knows_contributors,
-    renamed_code,
     require_one_tree,
     track_cells,
     without_contributors,
@@ -311,20 +309,20 @@ class Case:
         Raises
         ------
         InputError
-            The tree does not fit the codes or the numbers, or the records are gone.
+            The tree does not fit the codes or the numbers, the records are gone, or a cell would be lost of
+            which something is specified, or that an earlier release may show.
         """
         self.refuse_lost_records()
         if not self.from_records:
             changed = classify(self.table, dimension, tree)
+            self._refuse_losses(changed.places)
             return self.with_table(changed.table, changed.places)
         _, before = require_one_tree(self.table, dimension)
         refuse_parts(tree, before.leaves)
         specification = self.specification.classified(dimension, tree)
         table = specification.data()
-        # The codes of groups that are only called otherwise now are those of the same cells.
-        names = find_renamed(before, tree)
-        renamed = reduce(lambda old, code: renamed_code(old, dimension, code, names[code]), names, self.table)
-        places = track_cells(renamed.structure, table.structure, np.arange(len(renamed)))
+        places = track_classified(self.table, table, dimension, before, tree)
+        self._refuse_losses(places)
         case = self.with_table(table, places)
         return case.specify(table=specification.table, hierarchies=specification.hierarchies)
 
@@ -352,6 +350,28 @@ class Case:
         """Return the user's case without who contributed, and so without the records that say so."""
         case = self.with_table(without_contributors(self.table))
         return case.specify(table=None, hierarchies={}) if self.from_records else case
+
+    def _refuse_losses(self, places: Cells) -> None:
+        """Refuse a classification without cells of which something is specified, or that readers may have."""
+        data, gone = self.data, places < 0
+        specified = data.levels.sensitive | data.must_publish | data.must_hide
+        specified[[*self.decisions, *self.marked_cells]] = True
+        if (lost := np.flatnonzero(gone & specified)).size:
+            raise InputError(
+                "the new classification has no such cell, and something is specified of it",
+                place=f"({self.table.name(int(lost[0]))})",
+                remedy="Keep its group, or clear its mark first.",
+                options=["table"],
+                cell=int(lost[0]),
+            )
+        if gone.any() and (data.published or self.specification.published.files):
+            raise InputError(
+                "the new classification has no such cell, and readers of an earlier release may know it",
+                place=f"({self.table.name(int(np.flatnonzero(gone)[0]))})",
+                remedy="Keep its group, or take the earlier release away on the page Rules.",
+                options=["published"],
+                cell=int(np.flatnonzero(gone)[0]),
+            )
 
     def _refuse_contradictions(self, table: Table, places: Cells) -> None:
         """Refuse an edit by which cells with different decisions become one, as one would be lost."""

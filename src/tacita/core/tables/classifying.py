@@ -46,8 +46,8 @@ def classify(table: Table, dimension: str, tree: Hierarchy) -> Classified:
         A code with values has no place in the tree; a code that becomes a total has other values than the sum
         of its parts; or the table comes from records or lacks totals, see :mod:`tacita.core.tables.editing`.
     """
-    before = table
-    for old, new in find_renamed(require_one_tree(table, dimension)[1], tree).items():
+    before, before_tree = table, require_one_tree(table, dimension)[1]
+    for old, new in _find_renamed(before_tree, tree).items():
         table = renamed_code(table, dimension, old, new)
     d, own = require_one_tree(table, dimension)
     codes, units = list_free_cells(table)
@@ -69,10 +69,41 @@ def classify(table: Table, dimension: str, tree: Hierarchy) -> Classified:
     parts, sums = (codes[is_leaf], units[is_leaf]), (codes[~is_leaf], units[~is_leaf])
     _refuse_other_sums(dimensions, parts, sums, table.decimals)
     built = rebuild(table, dimensions, *parts)
-    return Classified(built, track_cells(table.structure, built.structure, np.arange(len(before))))
+    return Classified(built, track_classified(before, built, dimension, before_tree, tree))
 
 
-def find_renamed(old: Hierarchy, new: Hierarchy) -> dict[str, str]:
+def track_classified(before: Table, after: Table, dimension: str, old: Hierarchy, new: Hierarchy) -> Cells:
+    """Return the places of a table's cells in one with another classification of a dimension; -1 if gone.
+
+    A code is what it is the sum of: it is found again by its leaves, whatever it is called now.
+    """
+    names = {dimension: _find_same_sums(old, new)}
+    return track_cells(before.structure, after.structure, np.arange(len(before)), names)
+
+
+def _find_same_sums(old: Hierarchy, new: Hierarchy) -> dict[str, str]:
+    """Return for codes of a tree those of another that are the sum of the same leaves.
+
+    A leaf that has codes under it in the other tree is their sum. Leaves that only the other tree has do not
+    count: nothing was known of them.
+    """
+    leaves, base = {*old.leaves}, {*old.leaves} & {*new.leaves}
+    there: dict[frozenset[str], str] = {}
+    for code in new.codes:
+        there.setdefault(new.leaf_codes_of(code) & base, code)
+    found = {}
+    for code in old.codes:
+        parts = old.leaf_codes_of(code)
+        split = (new.leaf_codes_of(leaf) for leaf in parts - base if leaf in new)
+        sums = frozenset[str]().union(parts & base, *split) & base
+        if code in new and (new.leaf_codes_of(code) & base == sums or code in leaves):
+            found[code] = code
+        elif sums and sums in there:
+            found[code] = there[sums]
+    return found
+
+
+def _find_renamed(old: Hierarchy, new: Hierarchy) -> dict[str, str]:
     """Return the codes that are called otherwise in another tree: a group of the same leaves that no code of
     its name is left of.
     """

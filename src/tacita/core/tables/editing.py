@@ -255,14 +255,17 @@ def replace_dimension(structure: Structure, d: int, dimension: Dimension) -> tup
     return (*structure.dimensions[:d], dimension, *structure.dimensions[d + 1 :])
 
 
-def track_cells(old: Structure, new: Structure, cells: Cells) -> Cells:
+def track_cells(
+    old: Structure, new: Structure, cells: Cells, classified: Mapping[str, Mapping[str, str]] | None = None
+) -> Cells:
     """Return the positions of an old table's cells in the edited one, by codes or labels; -1 if gone.
 
     A cell that stands for a chain of single children is where the finest of them is that still exists: when
-    a code gets a sibling, decisions on its cell do not pass to the new total.
+    a code gets a sibling, decisions on its cell do not pass to the new total. ``classified`` says, for the
+    dimensions with another classification, which code there stands for which one here.
     """
     cells = np.asarray(cells, dtype=np.int64)
-    if old is new or old.same_cells(new):
+    if classified is None and (old is new or old.same_cells(new)):
         return cells.copy()
     if old.labels:
         place = {label: i for i, label in enumerate(new.labels)}
@@ -272,7 +275,9 @@ def track_cells(old: Structure, new: Structure, cells: Cells) -> Cells:
         return np.full(cells.size, -1, dtype=np.int64)
     wanted = np.column_stack(
         [
-            _recode(old.dimensions[axes[there.name]], there)[old.codes[cells, axes[there.name]]]
+            _recode(old.dimensions[axes[there.name]], there, (classified or {}).get(there.name))[
+                old.codes[cells, axes[there.name]]
+            ]
             for there in new.dimensions
         ]
     )
@@ -383,13 +388,17 @@ def rebuild(table: Table, dimensions: tuple[Dimension, ...], codes: Codes, units
     )
 
 
-def _recode(here: Dimension, there: Dimension) -> NDArray[np.int64]:
-    """Return for each representative code its representative in another dimension, -1 where there is none."""
+def _recode(here: Dimension, there: Dimension, names: Mapping[str, str] | None = None) -> NDArray[np.int64]:
+    """Return for each representative code its representative in another dimension, -1 where there is none.
+
+    Codes have the same name there, or the one that ``names`` gives them.
+    """
     recoded = np.full(len(here.codes), -1, dtype=np.int64)
     # Finer codes of a chain come later and so have the last word.
     for position, code in enumerate(here.codes):
-        if code in there.position:
-            recoded[here.representative[position]] = there.representative[there.position[code]]
+        name = code if names is None else names.get(code, "")
+        if name in there.position:
+            recoded[here.representative[position]] = there.representative[there.position[name]]
     return recoded
 
 
