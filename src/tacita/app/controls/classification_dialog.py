@@ -213,14 +213,14 @@ class ClassificationDialog:
                 self._column.set_value(self._taken)
 
     async def _take_file(self, event: UploadEventArguments) -> None:
-        # The same file may be chosen again, after another one or after it was corrected.
-        self._inlet.reset()
         with self._attempt(), tempfile.TemporaryDirectory() as folder:
             (path,) = assign_paths(Path(folder), [event.file.name])
             await event.file.save(path)
             with hide_folders(Path(folder)):
                 found = recognise_hierarchy(path, self._draft.codes, self._draft.tree.total)
             self._take(found)
+        # The same file may be chosen again, after another one or after it was corrected.
+        self._inlet.reset()
 
     def _take(self, found: Hierarchy) -> None:
         self._show(note=self._draft.take(found))
