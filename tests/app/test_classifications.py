@@ -15,7 +15,10 @@ from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.hierarchy.editing import grouped, moved, renamed, ungrouped
+from tacita.core.release import Release
 from tacita.core.tables.table import Table
+from tacita.problem.problem import Problem
+from tacita.rules import Marked
 from tacita.specification.specification import Specification
 
 SENSITIVE = Decision(DecisionKind.SENSITIVE)
@@ -41,11 +44,45 @@ def test_marks_follow_their_cells_into_another_classification() -> None:
     case = open_case(Table.from_array(np.array([1, 2, 3, 4]), names=["r"], codes=[["a", "b", "c", "d"]]), "t")
     case = case.with_tree("r", grouped(tree_of(case), ["a", "b"], "ab"))
     case = case.decide([case.table.find("ab"), case.table.find("c")], SENSITIVE)
-    other = case.with_tree("r", grouped(ungrouped(tree_of(case), "ab"), ["a", "d"], "ad"))
+    with pytest.raises(InputError, match=r"r=ab.*something is specified of it"):
+        case.with_tree("r", grouped(ungrouped(tree_of(case), "ab"), ["a", "d"], "ad"))
+    cleared = case.decide([case.table.find("ab")], None)
+    other = cleared.with_tree("r", grouped(ungrouped(tree_of(case), "ab"), ["a", "d"], "ad"))
     assert len(other.table) == len(case.table)
     assert [other.table.name(cell) for cell in other.decisions] == ["r=c"]
     renewed = case.with_tree("r", renamed(tree_of(case), "ab", "first"))
     assert {renewed.table.name(cell) for cell in renewed.decisions} == {"r=first", "r=c"}
+
+
+def test_marks_stay_on_the_same_sums_whatever_these_are_called() -> None:
+    numbers = Table.from_array(np.array([11, 23, 35, 47, 59]), names=["r"], codes=[list("abcde")])
+    groups = Hierarchy.from_dict({"G": ["a", "d"], "H": ["b", "c"], "e": []})
+    case = open_case(numbers, "t").with_tree("r", groups)
+    case = case.decide([case.table.find("G")], SENSITIVE)
+    for tree in ({"H": ["a", "d"], "G": ["b", "c"], "e": []}, {"H": ["a", "d"], "b": [], "c": [], "e": []}):
+        other = case.with_tree("r", Hierarchy.from_dict(tree))
+        assert [other.table.name(cell) for cell in other.decisions] == ["r=H"]
+
+
+def test_sums_of_marked_leaves_are_found_again_in_records(records: RecordsFile) -> None:
+    case = tabulated(records)
+    case = case.with_tree("district", grouped(tree_of(case), ["N1", "S1"], "G"))
+    case = case.decide([case.table.find("G")], SENSITIVE)
+    swapped = renamed(grouped(tree_of(case), ["N2", "S2"], "H"), "G", "K")
+    other = case.with_tree("district", renamed(renamed(swapped, "H", "G"), "K", "H"))
+    assert [other.table.name(cell) for cell in other.decisions] == ["district=H"]
+    with pytest.raises(InputError, match="something is specified of it"):
+        case.with_tree("district", ungrouped(tree_of(case), "G"))
+
+
+def test_what_readers_of_an_earlier_release_know_is_not_lost() -> None:
+    case = open_case(Table.from_array(np.array([1, 50, 60, 70]), names=["r"], codes=[list("abcd")]), "t")
+    table = case.with_tree("r", grouped(tree_of(case), ["a", "b"], "G")).table
+    hidden = np.isin(np.arange(len(table)), [table.find(code) for code in "abcd"])
+    problem = Problem(table, Marked([("a",)], 1), already_published=Release.suppress(table, hidden))
+    case = open_case(problem, "t")
+    with pytest.raises(InputError, match=r"r=G.*readers of an earlier release"):
+        case.with_tree("r", ungrouped(tree_of(case), "G"))
 
 
 def test_a_table_of_records_is_tabulated_anew(records: RecordsFile) -> None:
@@ -128,7 +165,7 @@ def test_a_draft_keeps_the_codes_of_the_data_and_undoes() -> None:
     assert draft.list_groups(["012"]) == ["Total", "X"]
     draft.leave_out_unused()
     assert draft.tree.to_dict() == {"X": {"011": {}}, "012": {}, "021": {}}
-    with pytest.raises(InputError, match=r"None of the 3 codes of the data.*it has 'a', 'b'"):
+    with pytest.raises(InputError, match=r"It has no code of the data.*it has 'a', 'b'"):
         draft.take(Hierarchy.flat(["a", "b"]))
 
 

@@ -194,13 +194,13 @@ def test_a_file_without_any_code_of_the_data_is_refused_and_each_choice_is_read(
     message = page.get_by_test_id("tree-message")
     choose_file(page, "A1;A\nA2;A\nB1;B\n", "foreign.csv")
     expect(message).to_contain_text(
-        "None of the 4 codes of the data is in it. The data have 'N1', 'N2', 'S1' and 1 more"
+        "It has no code of the data. The data have 'N1', 'N2', 'S1' and 1 more"
     )
     shows(page, "Total", ".N1", ".N2", ".S1", ".S2")
     choose_file(page, "N1;N\nN2;N\nS1;S\nS2;S\n", "right.csv", "tree-other-file")
     shows(page, "Total", ".N", "..N1", "..N2", ".S", "..S1", "..S2")
     choose_file(page, "A1;A\nA2;A\nB1;B\n", "foreign.csv")
-    expect(message).to_contain_text("None of the 4 codes")
+    expect(message).to_contain_text("It has no code of the data")
     page.get_by_test_id("tree-flatten").click()
     shows(page, "Total", ".N1", ".N2", ".S1", ".S2")
     choose_file(page, "N1;N\nN2;N\nS1;S\nS2;S\n", "right.csv")

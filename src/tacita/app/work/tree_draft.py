@@ -111,8 +111,8 @@ class TreeDraft:
         missing = [code for code in self.codes if code not in found]
         if len(missing) == len(self.codes):
             raise InputError(
-                f"None of the {pluralize(len(missing), 'code')} of the data is in it. The data have "
-                f"{list_names(missing, 3)}; it has {list_names(found.leaves, 3)}",
+                f"It has no code of the data. The data have {list_names(missing, 3)}; it has "
+                f"{list_names(found.leaves, 3)}",
                 remedy="Choose another file, or correct its codes.",
                 options=["file"],
             )
