@@ -135,6 +135,9 @@ def test_groups_from_a_column_of_records_are_saved_and_edited_on_the_table(page:
     open_by(page, "records-tabulate")
     expect(page.get_by_test_id("case-name")).to_have_text("firms · 7 cells")
     open_classification(page)
+    code(page, "N").click()
+    page.get_by_test_id("tree-ungroup").click()
+    shows(page, "Total", ".N1", ".N2", ".S", "..S1", "..S2")
     group_by(page, "region")
     shows(page, "Total", ".N", "..N1", "..N2", ".S", "..S1", "..S2")
     code(page, "S").click()
@@ -193,9 +196,7 @@ def test_a_file_without_any_code_of_the_data_is_refused_and_each_choice_is_read(
     open_records(page)
     message = page.get_by_test_id("tree-message")
     choose_file(page, "A1;A\nA2;A\nB1;B\n", "foreign.csv")
-    expect(message).to_contain_text(
-        "It has no code of the data. The data have 'N1', 'N2', 'S1' and 1 more"
-    )
+    expect(message).to_contain_text("It has no code of the data. The data have 'N1', 'N2', 'S1' and 1 more")
     shows(page, "Total", ".N1", ".N2", ".S1", ".S2")
     choose_file(page, "N1;N\nN2;N\nS1;S\nS2;S\n", "right.csv", "tree-other-file")
     shows(page, "Total", ".N", "..N1", "..N2", ".S", "..S1", "..S2")

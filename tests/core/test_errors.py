@@ -130,10 +130,8 @@ def test_every_option_of_an_error_is_one() -> None:
     said = list(options_said())
     assert len(said) > 40
     # Tables are edited on pages and in Python only.
-    pages, on_pages = (
-        ("app/", "core/tables/editing.py"),
-        {*PAGES, "reload", "contributors", "records", "file"},
-    )
+    pages = ("app/", "core/tables/editing.py")
+    on_pages = {*PAGES, "reload", "contributors", "records", "file", "digits"}
     assert [
         (place, name)
         for place, name in said
