@@ -28,6 +28,10 @@ REMEDY = (
     "Do not publish these releases side by side: link the tables in one project, or name the release of one "
     "under [published] of the other, and run them again"
 )
+BATCH = (
+    "tables of a batch are judged with each other only. Make projects of the batch (tacita convert), which "
+    "are judged together"
+)
 
 
 @dataclass(frozen=True)
@@ -82,12 +86,21 @@ class JointVerdict:
 
 
 def judge_together(plan: Plan, results: Mapping[int, JobResult], run: Run) -> list[JointVerdict]:
-    """Return the verdicts on projects of a run whose releases are there and may share cells."""
-    there = {number for number, job in enumerate(plan.jobs) if _is_published(job, results.get(number))}
-    pairs = [pair for pair in plan.shared if there.issuperset(pair)]
-    pairs += _find_equal_margins({number: results[number] for number in sorted(there)})
-    groups = [[plan.jobs[number] for number in group] for group in find_groups(pairs)]
-    return [verdict for group in groups for verdict in _judge_group(group, run)]
+    """Return the verdicts on tables of a run whose releases are there and may share cells."""
+    there = {number: each for number, each in sorted(results.items()) if each.verdict is Verdict.SAFE}
+    pairs = [pair for pair in plan.shared if there.keys() >= {*pair}]
+    projects = {number for number, job in enumerate(plan.jobs) if job.specification is not None}
+    joint = [pair for pair in pairs if projects.issuperset(pair)]
+    joint += _find_equal_margins({number: there[number] for number in there if number in projects})
+    groups = [[plan.jobs[number] for number in group] for group in find_groups(joint)]
+    apart = find_groups(pair for pair in pairs if not projects.issuperset(pair))
+    return [
+        *(verdict for group in groups for verdict in _judge_group(group, run)),
+        *(
+            JointVerdict(tuple(plan.jobs[number].path for number in group), Verdict.FAILED, fault=BATCH)
+            for group in apart
+        ),
+    ]
 
 
 def _judge_group(jobs: Sequence[Job], run: Run) -> list[JointVerdict]:
@@ -111,10 +124,6 @@ def _find_equal_margins(results: Mapping[int, JobResult]) -> list[Pair]:
         (margin, number) for number, each in results.items() for margin in each.record.get("margins", ())
     ]
     return [(first[margin], number) for margin, number in found if first.setdefault(margin, number) != number]
-
-
-def _is_published(job: Job, result: JobResult | None) -> bool:
-    return job.specification is not None and result is not None and result.verdict is Verdict.SAFE
 
 
 def _judge(jobs: Sequence[Job], run: Run) -> JointVerdict:
