@@ -17,9 +17,10 @@ import pytest
 import tacita as tc
 from tacita.cli import main
 from tacita.core.errors import StoppedError
+from tacita.core.words import describe_method
 from tacita.formats.table_write import write_table
 from tacita.methods import method as registry
-from tacita.report.measures import FURTHER, MEASURES, describe_method, find_best
+from tacita.report.measures import FURTHER, MEASURES, find_best
 
 # Totals last. The first cell is sensitive and must stay uncertain by 50 either way.
 GRID = np.array(

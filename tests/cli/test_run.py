@@ -233,7 +233,7 @@ def test_a_dimension_by_two_names_is_warned_of(capsys: pytest.CaptureFixture[str
     text = (PROJECT + hide_with("North", "b")).replace("NAME", "b").replace("cells", "copy")
     Path("tables/b.toml").write_text(text.replace("region", "land"))
     code, answer, shown = run(capsys, "tables/*.toml")
-    assert (code, [each["verdict"] for each in answer["together"]]) == (0, ["failed"])
+    assert (code, [each["verdict"] for each in answer["together"]]) == (1, ["failed"])
     assert "'region' of tables/a.toml and 'land' of tables/b.toml have the same numbers" in shown
     assert "judged alone, not together" in Path("run.html").read_text()
     record = read_log(Path("run.jsonl"))[0]["tables/a.toml, tables/b.toml"]
@@ -298,9 +298,12 @@ def test_tables_with_other_dimensions_of_the_same_records_are_judged_together(
 def test_tables_that_are_no_parts_of_one_are_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
     write_record_projects(a='["region", "sex"]', b='["sex"]\nwhere = "year = 2023"')
     code, answer, shown = run(capsys, "tables/*.toml")
-    assert (code, [each["verdict"] for each in answer["together"]]) == (0, ["failed"])
+    assert (code, [each["verdict"] for each in answer["together"]]) == (1, ["failed"])
     assert "warning: tables/a.toml, tables/b.toml: each was judged alone" in shown
-    assert "judged alone, not together: the log says why" in Path("run.html").read_text()
+    page = Path("run.html").read_text()
+    assert "judged alone, not together: the log says why" in page
+    assert "✗ 2 safe; 1 group not judged together." in page
+    assert "✓" not in page
 
 
 def test_safe_releases_of_the_same_data_are_judged_together_once(capsys: pytest.CaptureFixture[str]) -> None:

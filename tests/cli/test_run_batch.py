@@ -78,8 +78,9 @@ def test_batches_of_the_same_records_that_are_judged_apart_are_named(
     ):
         changed = text.replace("BY", by).replace("RESPONSE", response).replace("NAME", name)
         Path(f"{name}.arb").write_text(changed)
-    assert main(["run", "*.arb"]) == 0
+    assert main(["run", "*.arb"]) == 1
     shown = capsys.readouterr().err
-    assert "warning: one.arb: it may show cells of two.arb, of the same data and response" in shown
-    assert "warning: two.arb: it may show cells of one.arb" in shown
-    assert "warning: wages.arb: it may" not in shown
+    assert "warning: one.arb, two.arb: each was judged alone, and not what they tell together" in shown
+    assert "Make projects of the batch" in shown
+    assert "✗ 3 safe; 1 group not judged together." in Path("run.html").read_text()
+    assert main(["run", "one.arb", "wages.arb", "--log", "apart.jsonl"]) == 0

@@ -14,6 +14,7 @@ from tacita.core.exact import UNBOUNDED
 from tacita.core.levels import Levels
 from tacita.core.tables.table import Table
 from tacita.formats.jj import read_jj, write_jj
+from tacita.formats.table_write import write_table
 from tacita.methods import make_method
 from tacita.problem.problem import Problem
 from tacita.specification.read_case import read_case
@@ -68,6 +69,21 @@ def test_cells_of_status_w_are_never_published(path: Path, tmp_path: Path) -> No
     alone = read_case(csv)
     assert isinstance(alone, Problem)
     assert make_method("suppression", {}).protect(alone).hidden[alone.table.find("b")]
+
+
+@pytest.mark.parametrize("name", ["again.jj", "again.csv", "again.xlsx"])
+def test_cells_that_must_be_hidden_still_must_when_they_are_read_again(tmp_path: Path, name: str) -> None:
+    csv, again = tmp_path / "cells.csv", tmp_path / name
+    csv.write_text("region,value,status\nTotal,30,s\na,5,u\nb,7,w\nc,8,\nd,10,\n")
+    stated = read_case(csv)
+    assert isinstance(stated, Problem)
+    if again.suffix == ".jj":
+        write_jj(stated, again, hidden=np.array([False, True, True, True, False]))
+    else:
+        write_table(stated.table, again, stated)
+    found = read_case(again)
+    assert isinstance(found, Problem)
+    assert found.table.values[found.must_hide].tolist() == [7.0]
 
 
 def test_line_breaks_fall_where_they_like(path: Path) -> None:

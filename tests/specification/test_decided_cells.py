@@ -96,6 +96,20 @@ def test_a_release_lists_what_it_publishes_or_hides() -> None:
     assert np.array_equal(stays, ~goes)
 
 
+def test_what_is_never_published_must_be_hidden() -> None:
+    write("status.csv", "region,sex,status\nNorth,a,w\nNorth,b,s\n")
+    problem = load('[decisions]\nmust_hide = "status.csv"\n').problem()
+    assert names(problem, problem.must_hide) == ["North/a"]
+
+
+@pytest.mark.parametrize(("decision", "letters"), [("sensitive", "u"), ("must_publish", "z and p")])
+def test_a_file_that_decides_nothing_is_warned_of(decision: str, letters: str) -> None:
+    write("status.csv", "region,sex,status\nNorth,a,w\nNorth,b,s\n")
+    specification = load(f'[decisions]\n{decision} = "status.csv"\n')
+    with pytest.warns(TacitaWarning, match=f"status.csv.* no row .* means {decision}.* {letters} mean it"):
+        specification.problem()
+
+
 def test_faults_name_the_file() -> None:
     write("wrong.csv", "country\nX\n")
     with pytest.raises(tc.InputError, match=r"wrong.csv.*none of the columns region, sex"):

@@ -21,6 +21,7 @@ from tacita.cli.report import refuse_other_pages
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.core.errors import InfeasibleError, InputError, ReleaseError, TacitaError
 from tacita.core.outcome import Status
+from tacita.core.words import describe_method
 from tacita.report.measures import (
     DECISIVE,
     FURTHER,
@@ -28,7 +29,6 @@ from tacita.report.measures import (
     MEASURES,
     choose_measures,
     compute_measures,
-    describe_method,
 )
 
 if TYPE_CHECKING:

@@ -70,7 +70,8 @@ def run_run_command(
     """Protect many tables: every project as tacita protect does. What fails is named, the others are done.
 
     Killed or stopped, the same command does what is missing. Exit code 2 if any release is not proven safe,
-    else 1 if any table failed or was not begun, else 0.
+    else 1 if any table failed or was not begun, or some that may share cells could not be judged together,
+    else 0.
     """
     from tacita.specification.sections import Protection
 
@@ -116,6 +117,7 @@ def _print_results(records: list[dict[str, Any]], joint: list[dict[str, Any]], o
         print_json({**counts, "tables": records, "together": joint})
     else:
         make_console().print(", ".join(f"{number:,} {word}" for word, number in counts.items() if number))
-    if counts[Verdict.UNSAFE] or any(each["verdict"] == Verdict.UNSAFE for each in joint):
+    verdicts = {each["verdict"] for each in (*records, *joint)}
+    if Verdict.UNSAFE in verdicts:
         return UNSAFE
-    return ERROR if counts[Verdict.FAILED] or counts[Verdict.SKIPPED] else DONE
+    return DONE if verdicts <= {Verdict.SAFE} else ERROR

@@ -80,7 +80,7 @@ def write_jj(
 
     The format knows one attacker. A problem with insiders is refused unless ``outsider_only`` says that they
     may be left out. "No bound" is written as 1e15, which :func:`read_jj` understands. With the cells that a
-    release has ``hidden`` their status is m, unless they are sensitive.
+    release has ``hidden`` their status is m, unless they are sensitive or must be hidden.
     """
     if problem.insiders and not outsider_only:
         raise InputError(
@@ -93,7 +93,7 @@ def write_jj(
     n, d = len(table), table.decimals
     letters = list_status_letters(problem)
     if hidden is not None:
-        letters[hidden & ~levels.sensitive] = "m"
+        letters[hidden & ~levels.sensitive & ~problem.must_hide] = "m"
     labels = np.array(number_cells(table.structure))
     columns = (
         labels.tolist(),

@@ -110,9 +110,9 @@ def build_problem(
 
 
 def list_status_letters(problem: Problem) -> NDArray[np.str_]:
-    """Return each cell's status letter in files: u sensitive, z to be published, m hidden, s free."""
+    """Return each cell's status letter in files: u sensitive, z to be published, w never, s free."""
     letters = np.full(len(problem.table), "s")
-    letters[problem.must_hide] = "m"
+    letters[problem.must_hide] = "w"
     letters[problem.must_publish] = "z"
     letters[problem.levels.sensitive] = "u"
     return letters

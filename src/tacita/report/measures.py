@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tacita.core.errors import InputError, did_you_mean
 from tacita.core.outcome import Status, compute_gap
 from tacita.core.run import Event
-from tacita.core.words import describe_method as describe_method
-from tacita.core.words import format_number as format_number
+from tacita.core.words import format_number
 
 if TYPE_CHECKING:
     from tacita.auditing.deduce import Deduction

@@ -34,7 +34,7 @@ def build_run_page(records: Sequence[Record], title: str, together: Sequence[Rec
     """
     wrong = [record for record in records if record["verdict"] != "safe"]
     parts = [
-        _build_verdict(records, wrong, sum(each["verdict"] == "not safe" for each in together)),
+        _build_verdict(records, together),
         _build_section("To look at", ("table", "verdict", "why"), [_explain(each) for each in wrong]),
         _build_section("Judged together", ("tables", "verdict"), [_name_together(e) for e in together]),
         *(f"<p>{escape(e['error'])}.</p>" for e in together if e["verdict"] == "not safe"),
@@ -54,11 +54,14 @@ def build_run_page(records: Sequence[Record], title: str, together: Sequence[Rec
     return build_page(title, parts)
 
 
-def _build_verdict(records: Sequence[Record], wrong: Sequence[Record], together: int) -> str:
+def _build_verdict(records: Sequence[Record], together: Sequence[Record]) -> str:
     kinds = list(dict.fromkeys(record["verdict"] for record in records))
     counts = ", ".join(f"{sum(r['verdict'] == kind for r in records):,} {kind}" for kind in kinds)
-    counts += f"; {pluralize(together, 'group')} not safe together" if together else ""
-    tone, sign = ("unsafe", "✗") if wrong or together else ("safe", "✓")
+    for kind, words in (("not safe", "not safe together"), ("failed", "not judged together")):
+        groups = sum(each["verdict"] == kind for each in together)
+        counts += f"; {pluralize(groups, 'group')} {words}" if groups else ""
+    safe = all(each["verdict"] == "safe" for each in (*records, *together))
+    tone, sign = ("safe", "✓") if safe else ("unsafe", "✗")
     return f'<p class="verdict"><span class="{tone}">{sign} {escape(counts)}.</span></p>'
 
 

@@ -16,6 +16,7 @@ be one by another name.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ CELLS = ("must_publish", "must_hide", "sensitive", "exempt")
 """Decisions on cells, which files can list."""
 WORDS = ("reason", "by", "table")
 """Columns of a file of decisions beside codes, levels and what releases have."""
-LETTERS = {"must_publish": "zp", "must_hide": "umx", "sensitive": "u"}
+LETTERS = {"must_publish": "zp", "must_hide": "umxw", "sensitive": "u"}
 """The letters of a column ``status`` that mean a decision; none means that a cell is exempt."""
 PUBLISHED = ("must_publish", "exempt")
 """Those for which a release lists the cells that it publishes."""
@@ -99,7 +100,7 @@ def read_decided(specification: Specification, table: Table, name: str) -> Decid
                 strict=True,
             )
         ),
-        (_describe_lost(source, table, lost),) if lost.size else (),
+        tuple(_warn(source, table, name, meant, lost)),
     )
 
 
@@ -133,6 +134,15 @@ def _refuse_strange_columns(source: Columns, structure: Structure) -> None:
                 f"column '{name}'{did_you_mean(name, names)} is none of the dimensions {', '.join(names)}",
                 remedy="name it like the dimension whose codes it holds, or take it out",
             )
+
+
+def _warn(source: Columns, table: Table, name: str, meant: Mask, lost: Cells) -> Iterator[str]:
+    """Yield the warnings of a file of decisions: rows that no cell has, or none that means the decision."""
+    if lost.size:
+        yield _describe_lost(source, table, lost)
+    if meant.size and not meant.any():
+        letters = f"; of a column 'status', {' and '.join(LETTERS[name])} mean it" if name in LETTERS else ""
+        yield f"{source.place(0)}: no row of this file means {name}, so it decides nothing{letters}"
 
 
 def _describe_lost(source: Columns, table: Table, lost: Cells) -> str:

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from itertools import combinations
 
 import numpy as np
 
-from tacita.core.errors import InputError
 from tacita.core.levels import Levels
 from tacita.core.release import Release
 from tacita.core.tables.linked import find_cells_of, link
@@ -22,6 +19,7 @@ from tacita.formats.linked import link_problems, place_levels
 from tacita.problem.problem import Problem
 from tacita.rules import Given, Within
 from tacita.specification.compile import compile_case, compile_problem, read_all, read_published
+from tacita.specification.related_dimensions import refuse_related
 from tacita.specification.sections import Cost, Protection, Published
 from tacita.specification.specification import Specification
 
@@ -41,12 +39,13 @@ def pose_together(specifications: Mapping[str, Specification]) -> dict[str, Join
     Raises
     ------
     TacitaError
-        A file cannot be read, or the tables are not parts of one: a cell has two values.
+        A file cannot be read; the tables are not parts of one: a cell has two values; or they may share cells
+        by dimensions that are not matched.
     """
     stated = {name: read_all(each) for name, each in specifications.items()}
     tables = {name: each.table if isinstance(each, Problem) else each for name, each in stated.items()}
     linked = link(tables)
-    _refuse_renamed(tables)
+    refuse_related(specifications, tables)
     cases = {}
     for name, specification in specifications.items():
         own, known = stated[name], specification.attackers
@@ -61,36 +60,6 @@ def pose_together(specifications: Mapping[str, Specification]) -> dict[str, Join
             tuple(read_published(specification, tables[name])),
         )
     return cases
-
-
-def _refuse_renamed(tables: Mapping[str, Table]) -> None:
-    """Refuse tables in which one dimension has two names: they share cells that link() does not see."""
-    margins = {name: find_margins(table) for name, table in tables.items()}
-    for one, other in combinations(margins, 2):
-        for mine in sorted(margins[one].keys() - margins[other].keys()):
-            for theirs in sorted(margins[other].keys() - margins[one].keys()):
-                if len(margins[one][mine]) > 2 and margins[one][mine] == margins[other][theirs]:
-                    raise InputError(
-                        f"'{mine}' of {one} and '{theirs}' of {other} have the same numbers: they seem to be "
-                        "one dimension by two names",
-                        remedy="give it the same name and codes in both",
-                    )
-
-
-def find_margins(table: Table) -> dict[str, tuple[Decimal, ...]]:
-    """Return the numbers of each dimension's codes, all others at their totals, from the smallest to the
-    largest; without dimensions that show none.
-    """
-    dimensions, codes = table.structure.dimensions, table.structure.codes
-    totals = [each.representative[each.index(each.total)] for each in dimensions]
-    found = {}
-    for d, dimension in enumerate(dimensions):
-        at = np.ones(len(table), dtype=bool)
-        for other, total in enumerate(totals):
-            at &= (codes[:, other] == total) | (other == d)
-        units = np.sort(table.units[at]).tolist()
-        found[dimension.name] = tuple(Decimal(unit).scaleb(-table.decimals).normalize() for unit in units)
-    return {name: numbers for name, numbers in found.items() if numbers}
 
 
 def _pose(specification: Specification, own: Problem | Table, given: Problem | Table) -> Problem:

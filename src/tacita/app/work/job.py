@@ -23,11 +23,11 @@ from tacita.core.errors import StoppedError, TacitaError
 from tacita.core.outcome import Status
 from tacita.core.release import Release
 from tacita.core.run import Event, Run, draw_seed
-from tacita.core.words import pluralize
+from tacita.core.words import describe_method, pluralize
 from tacita.methods import make_method
 from tacita.problem.problem import Problem
 from tacita.problem.quality import Lost, compare
-from tacita.report.measures import describe_method, describe_progress
+from tacita.report.measures import describe_progress
 
 MOST_EVENTS = 2000
 """A chart shows no more; of a longer story every second report is dropped."""

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from tacita.cli.console import collect_messages
 from tacita.cli.jobs.job import Job, JobResult, Verdict
+from tacita.cli.jobs.perform import describe_failure
 from tacita.cli.jobs.plan import Plan
 from tacita.cli.jobs.shared_cells import Pair, find_groups
-from tacita.core.errors import TacitaError
 from tacita.core.run import Run
 from tacita.core.words import pluralize
 
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 REMEDY = (
     "Do not publish these releases side by side: link the tables in one project, or name the release of one "
     "under [published] of the other, and run them again"
+)
+STOPPED = "the run was stopped"
+BATCH = (
+    "tables of a batch are judged with each other only. Make projects of the batch (tacita convert), which "
+    "are judged together"
 )
 
 
@@ -82,26 +87,35 @@ class JointVerdict:
 
 
 def judge_together(plan: Plan, results: Mapping[int, JobResult], run: Run) -> list[JointVerdict]:
-    """Return the verdicts on projects of a run whose releases are there and may share cells."""
-    there = {number for number, job in enumerate(plan.jobs) if _is_published(job, results.get(number))}
-    pairs = [pair for pair in plan.shared if there.issuperset(pair)]
-    pairs += _find_equal_margins({number: results[number] for number in sorted(there)})
-    groups = [[plan.jobs[number] for number in group] for group in find_groups(pairs)]
-    return [verdict for group in groups for verdict in _judge_group(group, run)]
+    """Return the verdicts on tables of a run whose releases are there and may share cells."""
+    there = {number: each for number, each in sorted(results.items()) if each.verdict is Verdict.SAFE}
+    pairs = [pair for pair in plan.shared if there.keys() >= {*pair}]
+    projects = {number for number, job in enumerate(plan.jobs) if job.specification is not None}
+    joint = [pair for pair in pairs if projects.issuperset(pair)]
+    joint += _find_equal_margins({number: there[number] for number in there if number in projects})
+    groups = [[plan.jobs[number] for number in group] for group in find_groups(joint)]
+    apart = find_groups(pair for pair in pairs if not projects.issuperset(pair))
+    return [
+        *(verdict for group in groups for verdict in _judge_group(group, run)),
+        *(
+            JointVerdict(tuple(plan.jobs[number].path for number in group), Verdict.FAILED, fault=BATCH)
+            for group in apart
+        ),
+    ]
 
 
 def _judge_group(jobs: Sequence[Job], run: Run) -> list[JointVerdict]:
     """Return the verdict on a group; where there is none, also those on its projects that read alike, so that
     one which cannot be linked to the others does not conceal what these tell.
     """
-    whole = _judge(jobs, run)
+    all_together = _judge(jobs, run)
     alike: dict[str, list[Job]] = {}
-    for job in jobs if whole.verdict is Verdict.FAILED and not run.cancelled else ():
+    for job in jobs if all_together.verdict is Verdict.FAILED and not run.cancelled else ():
         sources = job.specification.sources if job.specification is not None else ()
         read = [(each.where, each.weight, each.decimals, sorted(each.recode.items())) for each in sources]
         alike.setdefault(str(read), []).append(job)
     parts = [part for part in alike.values() if 1 < len(part) < len(jobs)]
-    return [whole, *(_judge(part, run) for part in parts)]
+    return [all_together, *(_judge(part, run) for part in parts)]
 
 
 def _find_equal_margins(results: Mapping[int, JobResult]) -> list[Pair]:
@@ -113,20 +127,18 @@ def _find_equal_margins(results: Mapping[int, JobResult]) -> list[Pair]:
     return [(first[margin], number) for margin, number in found if first.setdefault(margin, number) != number]
 
 
-def _is_published(job: Job, result: JobResult | None) -> bool:
-    return job.specification is not None and result is not None and result.verdict is Verdict.SAFE
-
-
 def _judge(jobs: Sequence[Job], run: Run) -> JointVerdict:
     paths = tuple(job.path for job in jobs)
-    if run.cancelled:
-        return JointVerdict(paths, Verdict.FAILED, fault="the run was stopped")
     try:
         # What there is to say of each table was said when it was protected.
         with collect_messages():
-            found = _find_unsafe({str(job.path): job.specification for job in jobs if job.specification})
-    except (TacitaError, OSError) as error:
-        return JointVerdict(paths, Verdict.FAILED, fault=str(error))
+            specifications = {str(job.path): job.specification for job in jobs if job.specification}
+            found = {} if run.cancelled else _find_unsafe(specifications, run)
+    except Exception as error:
+        # The releases are written: whatever happens here, the run goes on to its log and summary.
+        return JointVerdict(paths, Verdict.FAILED, fault=describe_failure(error))
+    if run.cancelled:
+        return JointVerdict(paths, Verdict.FAILED, fault=STOPPED)
     cells = tuple(
         {"table": name, "cell": each.name, "attacker": each.attacker, "verdict": each.verdict}
         for name, findings in found.items()
@@ -135,7 +147,7 @@ def _judge(jobs: Sequence[Job], run: Run) -> JointVerdict:
     return JointVerdict(paths, Verdict.UNSAFE if cells else Verdict.SAFE, cells)
 
 
-def _find_unsafe(specifications: Mapping[str, Specification]) -> dict[str, list[Finding]]:
+def _find_unsafe(specifications: Mapping[str, Specification], run: Run) -> dict[str, list[Finding]]:
     """Return what is not proven safe of each project to readers of all releases."""
     import numpy as np
 
@@ -155,6 +167,6 @@ def _find_unsafe(specifications: Mapping[str, Specification]) -> dict[str, list[
     for name, case in cases.items():
         table = case.problem.table
         nothing = Release.suppress(table, np.ones(len(table), dtype=bool))
-        judged = audit(case.problem, [*releases, nothing], Run().begin())
+        judged = audit(case.problem, [*releases, nothing], run)
         found[name] = list(judged.findings(only_unsafe=True))
     return found

@@ -37,7 +37,7 @@ def perform_job(job: Job, run: Run) -> JobResult:
             inputs = compute_digests(job, job.reads)
             result = job.carry_out(run)
         except Exception as error:
-            result = JobResult(Verdict.FAILED, {"fault": name_fault(error)}, error=_describe(error))
+            result = JobResult(Verdict.FAILED, {"fault": name_fault(error)}, error=describe_failure(error))
     warnings = dict.fromkeys((*(text for sign, text in messages if sign == WARNING), *result.warnings))
     notes = dict.fromkeys((*(text for sign, text in messages if sign != WARNING), *result.notes))
     record = {
@@ -108,7 +108,8 @@ def list_versions() -> Mapping[str, str]:
     return found
 
 
-def _describe(error: Exception) -> str:
+def describe_failure(error: Exception) -> str:
+    """Return what ended a job; a fault of the program with its place in the source."""
     if isinstance(error, TacitaError | OSError):
         return describe_error(error)
     last = traceback.extract_tb(error.__traceback__)[-1]

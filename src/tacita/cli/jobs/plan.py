@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from tacita.cli.jobs.job import Job, JobOptions, JobResult, Verdict, name_fault, read_jobs
-from tacita.cli.jobs.shared_cells import Pair, find_pairs, find_warnings
+from tacita.cli.jobs.shared_cells import Pair, find_pairs
 from tacita.cli.verb import describe_error
 from tacita.core.errors import InputError, TacitaError
 
@@ -18,14 +18,13 @@ from tacita.core.errors import InputError, TacitaError
 class Plan:
     """The jobs of a run, for each those that it needs, and the files that state no job, with their fault.
 
-    ``shared`` are the jobs that may share cells, ``warnings`` those of jobs that cannot be judged together.
+    ``shared`` are the jobs that may share cells.
     """
 
     jobs: tuple[Job, ...]
     needs: Mapping[int, frozenset[int]]
     broken: Mapping[Path, JobResult]
     shared: tuple[Pair, ...] = ()
-    warnings: Mapping[int, str] = field(default_factory=dict)
 
 
 def make_plan(given: Iterable[str], options: JobOptions) -> Plan:
@@ -45,8 +44,7 @@ def make_plan(given: Iterable[str], options: JobOptions) -> Plan:
             broken[path] = JobResult(
                 Verdict.FAILED, {"fault": name_fault(error)}, error=describe_error(error)
             )
-    shared = tuple(find_pairs(jobs))
-    return Plan(tuple(jobs), find_needs(jobs), broken, shared, find_warnings(jobs, shared))
+    return Plan(tuple(jobs), find_needs(jobs), broken, tuple(find_pairs(jobs)))
 
 
 def expand_patterns(given: Iterable[str]) -> list[Path]:

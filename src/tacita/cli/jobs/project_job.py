@@ -117,7 +117,7 @@ def compute_margin_digests(table: Table) -> list[str]:
     """
     from hashlib import sha256
 
-    from tacita.specification.pose_together import find_margins
+    from tacita.specification.related_dimensions import find_margins
 
     margins = {*find_margins(table).values()}
     told = {margin for margin in margins if len(margin) > 2}

@@ -88,23 +88,12 @@ class Schedule:
             )
             return JobResult(Verdict.SKIPPED, error=f"it needs the results of {names}"), False
         if not self.again and (done := self.log.find_done(job)) is not None:
-            return self._warn(number, done), True
+            return done, True
         self.watcher.begin(job)
         listener = self._listen_to(job) if self.watcher.live else None
-        result = self._warn(number, worker.work(job, replace(self.run, listener=listener)))
+        result = worker.work(job, replace(self.run, listener=listener))
         self.log.append(complete_record(job.path, result), job.path)
         return result, False
-
-    def _warn(self, number: int, result: JobResult) -> JobResult:
-        """Return how a job ended with the warning that the plan has for it, in its record too."""
-        warning = self.plan.warnings.get(number)
-        if warning is None:
-            return result
-        record = {
-            **result.record,
-            "warnings": [*dict.fromkeys((*result.record.get("warnings", ()), warning))],
-        }
-        return replace(result, record=record, warnings=(*result.warnings, warning))
 
     def _listen_to(self, job: Job) -> Callable[[Event], None]:
         return lambda event: self.watcher.report(job, event)

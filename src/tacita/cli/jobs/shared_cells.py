@@ -1,7 +1,8 @@
 """Jobs of one run that publish the same variable of the same data, or of copies of it.
 
 A reader has all their releases. Linked tables of one project, and tables of one batch, are judged together.
-Several projects are when all are done (:mod:`tacita.cli.jobs.joint_audit`); batches are not, hence a warning.
+Several projects are when all are done (:mod:`tacita.cli.jobs.joint_audit`); batches are not, so their verdict
+together is failed.
 """
 
 from __future__ import annotations
@@ -14,8 +15,6 @@ from hashlib import file_digest
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
-
-from tacita.core.words import pluralize
 
 if TYPE_CHECKING:
     from tacita.cli.jobs.job import Job
@@ -46,18 +45,6 @@ class Subject:
 
 Pair: TypeAlias = tuple[int, int]
 """Two jobs that may share cells, by number."""
-
-
-def find_warnings(jobs: Sequence[Job], pairs: Iterable[Pair]) -> dict[int, str]:
-    """Return a warning, by number, for jobs that may share cells with others and cannot be judged with them:
-    one of the two is a batch.
-    """
-    others: dict[int, set[int]] = {}
-    for one, other in pairs:
-        if None in (jobs[one].specification, jobs[other].specification):
-            others.setdefault(one, set()).add(other)
-            others.setdefault(other, set()).add(one)
-    return {number: _warn(jobs, sorted(found)) for number, found in sorted(others.items())}
 
 
 def find_groups(pairs: Iterable[Pair]) -> list[tuple[int, ...]]:
@@ -103,12 +90,3 @@ def _find_copies(data: Collection[str]) -> dict[str, str]:
             with suppress(OSError), open(place, "rb") as file:
                 first[place] = by_digest.setdefault(file_digest(file, "sha256").hexdigest(), place)
     return first
-
-
-def _warn(jobs: Sequence[Job], others: Sequence[int]) -> str:
-    more = f" and {pluralize(len(others) - 1, 'other')}" if len(others) > 1 else ""
-    return (
-        f"it may show cells of {jobs[others[0]].path}{more}, of the same data and response: each was judged "
-        "alone, and not what they tell together. Make projects of the batch (tacita convert), which are "
-        "judged together, or link the tables in one project or batch"
-    )

@@ -29,7 +29,7 @@ from tacita.problem.problem import Problem
 
 LEADS = (LEAD, "#", "%", "~", "@@", "##", "%%", "~~")
 """Lead strings of hierarchy files, of which the first is taken that no code begins with."""
-STATUS = {"s": "S", "u": "U", "z": "P", "m": "M"}
+STATUS = {"s": "S", "u": "U", "z": "P", "w": "M"}
 
 
 def write_argus_table(case: Problem | Table, path: str | os.PathLike[str]) -> tuple[Path, ...]:

@@ -13,7 +13,8 @@ from tacita.app.controls.runs import describe_run
 from tacita.app.screens.compare.run_measures import format_measure, measure_run, show_verdict
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case
-from tacita.report.measures import MEASURES, format_number
+from tacita.core.words import format_number
+from tacita.report.measures import MEASURES
 
 ACROSS = {"l1": "l1", "l2": "l2", "changed": "cells changed", "percent": "percent of cells changed"}
 SYMBOLS = {State.SAFE: "circle", State.UNSAFE: "triangle", State.UNCHECKED: "diamond"}

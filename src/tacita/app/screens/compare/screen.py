@@ -20,7 +20,8 @@ from tacita.app.screens.compare.run_measures import (
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
 from tacita.core.tables.table import Table
-from tacita.report.measures import MEASURES, Measure, format_number
+from tacita.core.words import format_number
+from tacita.report.measures import MEASURES, Measure
 
 EXPLAINED = (
     *("median", "exact", "changed", "others", "silent", "value_percent", "relative", "l1", "l2", "largest"),

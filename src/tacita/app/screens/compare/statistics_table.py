@@ -8,8 +8,8 @@ from nicegui import ui
 
 from tacita.app.controls.page_parts import make_heading, make_scroll_region, put_words
 from tacita.app.work.job import Job
+from tacita.core.words import format_number
 from tacita.methods.adjustment.statistics.measures import measure_changes
-from tacita.report.measures import format_number
 
 MEANINGS = {
     "mean": "Mean",

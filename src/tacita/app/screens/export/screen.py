@@ -18,7 +18,7 @@ from tacita.app.screens.export.place_field import PlaceField
 from tacita.app.work.exports import FOLDERS, make_file_name, save_case, zip_files
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
-from tacita.report.measures import describe_method
+from tacita.core.words import describe_method
 
 
 def build(workspace: Workspace) -> None:

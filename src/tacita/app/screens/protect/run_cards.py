@@ -16,8 +16,8 @@ from tacita.app.screens.protect.run_chart import RunChart
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import SIDE_BY_SIDE, Workspace
 from tacita.core.outcome import Outcome, compute_gap
-from tacita.core.words import pluralize
-from tacita.report.measures import format_number, format_short
+from tacita.core.words import format_number, pluralize
+from tacita.report.measures import format_short
 
 EVERY = 0.3
 """Seconds between two looks at the runs."""

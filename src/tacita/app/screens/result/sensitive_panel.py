@@ -12,7 +12,7 @@ from tacita.app.controls.page_parts import make_scroll_region
 from tacita.auditing.audit import Audit
 from tacita.auditing.deduce import Deduction
 from tacita.core.exact import Cells
-from tacita.report.measures import format_number
+from tacita.core.words import format_number
 from tacita.report.sensitive_cells import SensitiveCell, SensitiveCells
 from tacita.report.verdicts import explain_verdicts
 
