@@ -219,8 +219,9 @@ class ClassificationDialog:
             with hide_folders(Path(folder)):
                 found = recognise_hierarchy(path, self._draft.codes, self._draft.tree.total)
             self._take(found)
-        # The same file may be chosen again, after another one or after it was corrected.
-        self._inlet.reset()
+        # The same file may be chosen again, after another one or after it was corrected. A reset would end
+        # the upload of a file that was chosen meanwhile.
+        self._inlet.run_method("removeUploadedFiles")
 
     def _take(self, found: Hierarchy) -> None:
         self._show(note=self._draft.take(found))
