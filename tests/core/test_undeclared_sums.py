@@ -227,6 +227,18 @@ def leaves_under(tree: Hierarchy, code: str) -> set[str]:
 nested = st.recursive(st.just(None), lambda below: st.lists(below, min_size=2, max_size=3), max_leaves=9)
 
 
+def test_a_sum_whose_parts_are_sums_elsewhere_is_nested_too() -> None:
+    a, b, c, d = np.random.default_rng(0).integers(50, 9000, (4, 3))
+    # The first rows say Q = a + R + d with R = b + c; that P = a + b + c, too, stands in it is found last.
+    rows = {"P": a + b + c, "Q": a + b + c + d, "a": a, "R": b + c, "b": b, "c": c, "d": d}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TacitaWarning)
+        table = tc.Table.from_array(np.array([*rows.values()]), codes=[[*rows], "xyz"])
+    (tree,) = tc.find_sums(table)["row"].trees
+    assert {*tree.children("Q")} == {"P", "d"}
+    assert {*tree.children("P")} == {"a", "R"}
+
+
 @given(nested.filter(lambda tree: tree is not None), st.integers(3, 5), st.integers(0, 2**32), st.data())
 def test_a_classification_that_is_lost_is_found_again(
     tree: list[object], columns: int, seed: int, data: st.DataObject

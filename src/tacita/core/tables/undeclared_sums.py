@@ -335,19 +335,30 @@ def classify(
 def _nest_sums(sums: Sequence[Sum], others: Sequence[Sum]) -> tuple[list[Sum], list[Sum]]:
     """Return sums with those of the others among them that add up some parts of a single one, and the rest.
 
-    ``Q = a + b + c`` and ``P = a + b`` are one classification, ``Q = P + c`` and ``P = a + b``.
+    ``Q = a + b + c`` and ``P = a + b`` are one classification, ``Q = P + c`` and ``P = a + b``. So are these
+    with ``R = b + d`` in the place of ``b`` and ``d`` in one of them only.
     """
     nested, apart = list(sums), list[Sum]()
     for other in sorted(others, key=lambda each: -len(each.parts)):
-        above = next((k for k, each in enumerate(nested) if set(other.parts) < set(each.parts)), None)
+        part = _add_up_parts(other, nested)
+        above = next((k for k, each in enumerate(nested) if set(part.parts) < set(each.parts)), None)
         if above is None:
             apart.append(other)
             continue
         whole = nested[above]
-        left = tuple(part for part in whole.parts if part not in other.parts)
-        nested[above] = replace(whole, parts=(other.total, *left))
-        nested.insert(above, other)
+        left = tuple(code for code in whole.parts if code not in part.parts)
+        nested[above] = replace(whole, parts=(part.total, *left))
+        nested.insert(above, part)
     return nested, apart
+
+
+def _add_up_parts(one: Sum, sums: Sequence[Sum]) -> Sum:
+    """Return a sum with the totals of other sums in the place of all their parts, if it has these."""
+    parts = one.parts
+    for each in sorted(sums, key=lambda each: len(each.parts)):
+        if set(each.parts) < set(parts):
+            parts = (each.total, *(code for code in parts if code not in each.parts))
+    return replace(one, parts=parts)
 
 
 def _search_second_classification(
