@@ -2,16 +2,17 @@
 
 The *exact engine* is a master problem and separation:
 
-    1. a first incumbent, if a start is given
+    1. a first incumbent: a start, or a constructed release where one of its own would take seconds
     2. root: relaxation, cuts, reduced-cost fixing                          (root.py, HiGHS)
     3. tree: the variables that are not fixed, with cuts at the nodes       (tree.py, SCIP)
        and, if it takes long, local search around the incumbent             (local_search.py)
 
-In suppression of large tables beyond networks a *construction* comes first. It takes the place of the tree
-beyond ``MOST_IN_TREE`` cells, and of the relaxation beyond ``TOO_LARGE``. Large models of intervals and of
-numbers that add up have constructions of their own (window_construction.py, numbers.py). A third way is the
-*explicit model*: one integer program with a move for every requirement. Small models whose windows only grow
-are solved by it (explicit_program.py); for suppression it is slower, and never chosen by size.
+In suppression of large tables beyond networks, and of smaller ones with insiders, a *construction* comes
+first and goes on beside it. It takes the place of the tree beyond ``MOST_IN_TREE`` cells, and of the
+relaxation beyond ``TOO_LARGE``. Large models of intervals and of numbers that add up have constructions of
+their own (window_construction.py, numbers.py). A third way is the *explicit model*: one integer program with
+a move for every requirement. Small models whose windows only grow are solved by it (explicit_program.py);
+for suppression it is slower, and never chosen by size.
 
 The engine ends with an optimum, or with the best release and the best bound when the time is over.
 """
