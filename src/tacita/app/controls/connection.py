@@ -45,8 +45,8 @@ COVER = """
 def add_connection_cover(workspace: Workspace) -> None:
     """Add to the page what covers it when its connection is lost, and says what is gone and what is not.
 
-    What is kept changes while a page is open, in other windows too: the page is told, since a server that has
-    ended cannot be asked.
+    What is kept changes while a page is open, in other windows too: the page gets it at once, since a
+    server that has ended cannot be asked.
     """
     ui.add_body_html(COVER.format(server=SERVER, gone=GONE, script=SCRIPT.read_text(encoding="utf-8")))
     kept = ui.label(describe_kept(workspace)).props("hidden id=kept-now aria-hidden=true")
