@@ -14,6 +14,7 @@ from driving import (
     new_table,
     open_by,
     reload,
+    result,
     run,
     type_numbers,
     undo,
@@ -190,6 +191,43 @@ def test_a_file_of_any_name_and_a_tree_that_is_edited(page: Page) -> None:
     open_by(page, "records-tabulate")
     expect(page.get_by_test_id("sheet")).to_contain_text("NORTH")
     expect(page.get_by_test_id("case-name")).to_have_text("firms · 7 cells")
+
+
+def test_labels_given_in_the_tree_stand_beside_their_codes_in_the_sheets_and_files(page: Page) -> None:
+    open_records(page)
+    group_by(page, "region")
+    for name, label in (("N", "All of the north"), ("S2", "Southport")):
+        code(page, name).click()
+        page.keyboard.press("F2")
+        answer(page, label=label)
+    use(page)
+    open_by(page, "records-tabulate")
+    heads = page.get_by_test_id("sheet").get_by_role("rowheader")
+    expect(heads).to_contain_text(["N1", "N2", "N All of the north", "S1", "S2 Southport", "S", "Total"])
+    expect(heads.nth(4)).to_have_attribute("title", "S2 Southport")
+    expect(heads.nth(3).locator(".sheet-label")).to_be_hidden()
+    cell(page, 4, 0).click()
+    expect(page.locator(".sheet-place")).to_contain_text("S2 Southport, value")
+    # A label that is given on the table itself is shown at once, too.
+    open_classification(page)
+    code(page, "S").click()
+    page.keyboard.press("F2")
+    answer(page, label="All of the south")
+    use(page)
+    expect(heads.nth(5)).to_contain_text("S All of the south")
+    go(page, "rules")
+    add_rule(page, "threshold", "threshold(5)")
+    go(page, "protect")
+    result(page, run(page, state="safe"))
+    for sheet in page.get_by_test_id("beside").get_by_role("grid").all():
+        expect(sheet.get_by_role("rowheader").nth(4)).to_contain_text("S2 Southport")
+    go(page, "export")
+    assert "S,S2,Southport" in downloaded(page, "download-internal")["internal/district.csv"].decode()
+    page.get_by_test_id("format-html").click()
+    expect(page.get_by_test_id("format-html")).to_be_checked()
+    published = downloaded(page, "download-publication")
+    (written,) = (text.decode() for name, text in published.items() if name.endswith(".html"))
+    assert "S2 <small>Southport</small>" in written
 
 
 def test_a_file_without_any_code_of_the_data_is_refused_and_each_choice_is_read(page: Page) -> None:
