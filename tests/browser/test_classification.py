@@ -124,6 +124,11 @@ def test_a_classification_of_records_by_digits_outlives_a_reload(page: Page) -> 
 
 def test_groups_from_a_column_of_records_are_saved_and_edited_on_the_table(page: Page) -> None:
     open_records(page)
+    # Escape folds the list and leaves the dialog open.
+    page.get_by_test_id("tree-column").click()
+    expect(page.get_by_role("option", name="firm", exact=True)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
     group_by(page, "firm")
     expect(page.get_by_test_id("tree-message")).to_contain_text(
         "district 'N1' occurs with 'fN10', 'fN11', 'fN12', 'fN13', so firm does not group"
@@ -247,7 +252,49 @@ def test_a_file_without_any_code_of_the_data_is_refused_and_each_choice_is_read(
     expect(page.get_by_test_id("tree-keys")).to_contain_text("Alt+Shift+arrow")
     code(page, "N1").focus()
     page.keyboard.press("Escape")
+    page.get_by_test_id("discard-confirm").click()
     expect(page.get_by_test_id("code-tree")).to_have_count(0)
+
+
+def test_escape_asks_before_it_discards_changes_and_only_then(page: Page) -> None:
+    new_table(page, 3, 2, "counts")
+    open_classification(page)
+    dialog, question = (
+        page.get_by_test_id("code-tree"),
+        page.get_by_role("dialog", name="Discard the changes?"),
+    )
+    code(page, "1").focus()
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    open_classification(page)
+    code(page, "2").click()
+    page.keyboard.press("Alt+Shift+ArrowRight")
+    shows(page, "Total", ".1", "..2", ".3")
+    page.keyboard.press("Escape")
+    expect(question).to_be_visible()
+    expect(page.get_by_test_id("discard-keep")).to_be_focused()
+    # A second Escape answers the question: go on.
+    page.keyboard.press("Escape")
+    expect(question).to_have_count(0)
+    shows(page, "Total", ".1", "..2", ".3")
+    # That of a dialog above it is not for this one.
+    page.get_by_test_id("tree-rename").click()
+    page.get_by_test_id("ask-label").press("Escape")
+    expect(page.get_by_test_id("ask-label")).to_have_count(0)
+    expect(question).to_have_count(0)
+    code(page, "2").press("Escape")
+    page.get_by_test_id("discard-confirm").click()
+    expect(dialog).to_have_count(0)
+    open_classification(page)
+    shows(page, "Total", ".1", ".2", ".3")
+    # What was undone is no change.
+    code(page, "2").click()
+    page.keyboard.press("Alt+Shift+ArrowRight")
+    shows(page, "Total", ".1", "..2", ".3")
+    page.keyboard.press("Control+z")
+    shows(page, "Total", ".1", ".2", ".3")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
 
 
 def test_a_table_whose_records_are_gone_is_classified_without_contributors(page: Page) -> None:
