@@ -14,6 +14,7 @@ from driving import (
     new_table,
     open_by,
     reload,
+    result,
     run,
     type_numbers,
     undo,
@@ -123,6 +124,11 @@ def test_a_classification_of_records_by_digits_outlives_a_reload(page: Page) -> 
 
 def test_groups_from_a_column_of_records_are_saved_and_edited_on_the_table(page: Page) -> None:
     open_records(page)
+    # Escape folds the list and leaves the dialog open.
+    page.get_by_test_id("tree-column").click()
+    expect(page.get_by_role("option", name="firm", exact=True)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
     group_by(page, "firm")
     expect(page.get_by_test_id("tree-message")).to_contain_text(
         "district 'N1' occurs with 'fN10', 'fN11', 'fN12', 'fN13', so firm does not group"
@@ -192,6 +198,43 @@ def test_a_file_of_any_name_and_a_tree_that_is_edited(page: Page) -> None:
     expect(page.get_by_test_id("case-name")).to_have_text("firms · 7 cells")
 
 
+def test_labels_given_in_the_tree_stand_beside_their_codes_in_the_sheets_and_files(page: Page) -> None:
+    open_records(page)
+    group_by(page, "region")
+    for name, label in (("N", "All of the north"), ("S2", "Southport")):
+        code(page, name).click()
+        page.keyboard.press("F2")
+        answer(page, label=label)
+    use(page)
+    open_by(page, "records-tabulate")
+    heads = page.get_by_test_id("sheet").get_by_role("rowheader")
+    expect(heads).to_contain_text(["N1", "N2", "N All of the north", "S1", "S2 Southport", "S", "Total"])
+    expect(heads.nth(4)).to_have_attribute("title", "S2 Southport")
+    expect(heads.nth(3).locator(".sheet-label")).to_be_hidden()
+    cell(page, 4, 0).click()
+    expect(page.locator(".sheet-place")).to_contain_text("S2 Southport, value")
+    # A label that is given on the table itself is shown at once, too.
+    open_classification(page)
+    code(page, "S").click()
+    page.keyboard.press("F2")
+    answer(page, label="All of the south")
+    use(page)
+    expect(heads.nth(5)).to_contain_text("S All of the south")
+    go(page, "rules")
+    add_rule(page, "threshold", "threshold(5)")
+    go(page, "protect")
+    result(page, run(page, state="safe"))
+    for sheet in page.get_by_test_id("beside").get_by_role("grid").all():
+        expect(sheet.get_by_role("rowheader").nth(4)).to_contain_text("S2 Southport")
+    go(page, "export")
+    assert "S,S2,Southport" in downloaded(page, "download-internal")["internal/district.csv"].decode()
+    page.get_by_test_id("format-html").click()
+    expect(page.get_by_test_id("format-html")).to_be_checked()
+    published = downloaded(page, "download-publication")
+    (written,) = (text.decode() for name, text in published.items() if name.endswith(".html"))
+    assert "S2 <small>Southport</small>" in written
+
+
 def test_a_file_without_any_code_of_the_data_is_refused_and_each_choice_is_read(page: Page) -> None:
     open_records(page)
     message = page.get_by_test_id("tree-message")
@@ -209,7 +252,49 @@ def test_a_file_without_any_code_of_the_data_is_refused_and_each_choice_is_read(
     expect(page.get_by_test_id("tree-keys")).to_contain_text("Alt+Shift+arrow")
     code(page, "N1").focus()
     page.keyboard.press("Escape")
+    page.get_by_test_id("discard-confirm").click()
     expect(page.get_by_test_id("code-tree")).to_have_count(0)
+
+
+def test_escape_asks_before_it_discards_changes_and_only_then(page: Page) -> None:
+    new_table(page, 3, 2, "counts")
+    open_classification(page)
+    dialog, question = (
+        page.get_by_test_id("code-tree"),
+        page.get_by_role("dialog", name="Discard the changes?"),
+    )
+    code(page, "1").focus()
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    open_classification(page)
+    code(page, "2").click()
+    page.keyboard.press("Alt+Shift+ArrowRight")
+    shows(page, "Total", ".1", "..2", ".3")
+    page.keyboard.press("Escape")
+    expect(question).to_be_visible()
+    expect(page.get_by_test_id("discard-keep")).to_be_focused()
+    # A second Escape answers the question: go on.
+    page.keyboard.press("Escape")
+    expect(question).to_have_count(0)
+    shows(page, "Total", ".1", "..2", ".3")
+    # That of a dialog above it is not for this one.
+    page.get_by_test_id("tree-rename").click()
+    page.get_by_test_id("ask-label").press("Escape")
+    expect(page.get_by_test_id("ask-label")).to_have_count(0)
+    expect(question).to_have_count(0)
+    code(page, "2").press("Escape")
+    page.get_by_test_id("discard-confirm").click()
+    expect(dialog).to_have_count(0)
+    open_classification(page)
+    shows(page, "Total", ".1", ".2", ".3")
+    # What was undone is no change.
+    code(page, "2").click()
+    page.keyboard.press("Alt+Shift+ArrowRight")
+    shows(page, "Total", ".1", "..2", ".3")
+    page.keyboard.press("Control+z")
+    shows(page, "Total", ".1", ".2", ".3")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
 
 
 def test_a_table_whose_records_are_gone_is_classified_without_contributors(page: Page) -> None:

@@ -46,7 +46,7 @@ def test_rows_by_columns_show_every_cell_of_a_matrix() -> None:
 def test_a_total_comes_after_its_parts_or_before_them() -> None:
     table = tree_table(TREE)
     last = lay_out(table.structure)
-    assert [tuple(line) for line in last.rows] == [
+    assert [(line.code, line.depth, line.parent, line.leaf) for line in last.rows] == [
         ("a1", 2, 2, True),
         ("a2", 2, 2, True),
         ("A", 1, 5, False),
@@ -57,6 +57,12 @@ def test_a_total_comes_after_its_parts_or_before_them() -> None:
     first = lay_out(table.structure, total_last=False)
     assert codes(first.rows) == ["Total", "A", "a1", "a2", "B", "b1"]
     assert [line.parent for line in first.rows] == [-1, 0, 1, 1, 0, 4]
+
+
+def test_lines_have_the_labels_of_their_codes_unless_the_code_says_as_much() -> None:
+    tree = Hierarchy.from_dict({"A": ["a1", "a2"], "B": ["b1"]}, labels={"A": "Farming", "a1": "a1"})
+    labels = {line.code: line.label for line in lay_out(tree_table(tree).structure).rows}
+    assert labels == {"a1": "", "a2": "", "A": "Farming", "b1": "", "B": "", "Total": ""}
 
 
 def test_one_dimension_has_one_column() -> None:

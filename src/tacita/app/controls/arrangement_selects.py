@@ -99,10 +99,19 @@ class ArrangementSelects:
             _CHOSEN[self._workspace] = replace(chosen, fixed=fixed)
             self._on_change()
 
-        self._show_select(dimension.name, list(dimension.codes), code, hold, f"slicer-{dimension.name}")
+        named = {
+            each: f"{each} {label}" if (label := dimension.label(each)) not in ("", each) else each
+            for each in dimension.codes
+        }
+        self._show_select(dimension.name, named, code, hold, f"slicer-{dimension.name}")
 
     def _show_select(
-        self, label: str, options: list[str], value: str, take: Callable[[str], None], test_id: str = ""
+        self,
+        label: str,
+        options: list[str] | dict[str, str],
+        value: str,
+        take: Callable[[str], None],
+        test_id: str = "",
     ) -> None:
         select = ui.select(options, label=label, value=value, on_change=lambda event: take(str(event.value)))
         select.props("dense outlined options-dense").classes("choice")

@@ -12,7 +12,7 @@ from nicegui import run, ui
 from nicegui.events import GenericEventArguments, UploadEventArguments
 
 from tacita.app.controls.code_tree import CodeTree
-from tacita.app.controls.dialogs import Question, ask
+from tacita.app.controls.dialogs import Question, ask, confirm
 from tacita.app.controls.inlets import make_one_file_inlet, make_picker_handler
 from tacita.app.controls.page_parts import make_heading, make_text_field
 from tacita.app.controls.remedies import Remedy, draw_remedies
@@ -31,6 +31,15 @@ KEYS = (
     "Drag codes, or press Alt+Shift+arrow to indent and outdent, F2 to rename, Delete to remove a group, "
     "Ctrl+Z to undo."
 )
+ESCAPE_DOWN = """(event) => {
+    event.currentTarget.isEscaping = document.querySelector(".q-menu") === null;
+}"""
+"""Escape leaves the dialog, unless it folds a list or closes a dialog above. Whose key it is, is decided when
+it goes down, when the list is open still; a question asked before it is up again would be closed by it."""
+ESCAPE_UP = """(event) => {
+    if (event.currentTarget.isEscaping) emit();
+    event.currentTarget.isEscaping = false;
+}"""
 NOTHING = -1
 """Stands for no column among the columns, which go by number."""
 
@@ -65,8 +74,10 @@ class ClassificationDialog:
         with ui.dialog() as self._dialog, ui.card().classes("classification"):
             # Not as text for props(): a column may have any name.
             self._dialog.props["aria-label"] = title
-            # Escape closes it, a click beside it does not: the tree is hand work.
-            self._dialog.props("no-backdrop-dismiss data-testid=classification")
+            # A click beside it does not close it, and Escape asks first: the tree is hand work.
+            self._dialog.props("persistent no-shake data-testid=classification")
+            self._dialog.on("keydown.escape", js_handler=ESCAPE_DOWN)
+            self._dialog.on("keyup.escape", self._leave, js_handler=ESCAPE_UP)
             make_heading(title)
             self._show_ways()
             with ui.element("div").classes("strip").props('role=group aria-label="Change the tree"'):
@@ -237,6 +248,21 @@ class ClassificationDialog:
     def _fail(self, _: GenericEventArguments) -> None:
         self._inlet.reset()
         self._say(FAILED, is_error=True)
+
+    async def _leave(self) -> None:
+        """Close the dialog, with the user's consent if the tree was changed."""
+        if self._draft.is_changed:
+            with self._dialog:
+                lost = await confirm(
+                    "Discard the changes?",
+                    f"The classification of {self._name} stays as it was before.",
+                    "Go on editing",
+                    "Discard",
+                    "discard",
+                )
+            if not lost:
+                return
+        self._dialog.close()
 
     async def _finish(self) -> None:
         with self._attempt():

@@ -1,4 +1,4 @@
-"""A small dialog that asks for a few words: Enter answers, Escape leaves everything as it is."""
+"""Small dialogs: one asks for a few words, one for consent; Escape leaves everything as it is."""
 
 from __future__ import annotations
 
@@ -45,6 +45,23 @@ async def ask(title: str, fields: Sequence[Question], button: str) -> dict[str, 
     dialog.on("hide", dialog.delete)
     answers: dict[str, str] | None = await dialog
     return answers
+
+
+async def confirm(title: str, about: str, keep: str, lose: str, test_id: str) -> bool:
+    """Ask for consent to lose something; return whether it was given. The button ``keep`` has the focus."""
+    with ui.dialog() as dialog, ui.card().classes("asking"):
+        dialog.props["aria-label"] = title
+        ui.label(title).classes("panel-title")
+        ui.label(about).classes("muted")
+        with ui.element("div").classes("strip asking-buttons"):
+            ui.button(keep, on_click=lambda: dialog.submit(False), color=None).props(
+                f"flat no-caps autofocus data-testid={test_id}-keep"
+            )
+            ui.button(lose, on_click=lambda: dialog.submit(True)).props(
+                f"no-caps unelevated color=negative data-testid={test_id}-confirm"
+            )
+    dialog.on("hide", dialog.delete)
+    return bool(await dialog)
 
 
 def _make_control(field: Question) -> ui.input | ui.select:

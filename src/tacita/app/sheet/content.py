@@ -193,8 +193,11 @@ def decode_selection(message: Mapping[str, Any], shape: tuple[int, ...]) -> Sele
 
 def _encode_lines(lines: Iterable[Line]) -> dict[str, list[str] | list[int]]:
     lines = list(lines)
+    labels = [line.label for line in lines]
     return {
         "codes": [line.code for line in lines],
+        # Most tables have none, and a hundred thousand empty texts would be sent for nothing.
+        "labels": labels if any(labels) else [],
         "depths": [line.depth for line in lines],
         "parents": [line.parent for line in lines],
     }

@@ -47,6 +47,11 @@ class TreeDraft:
         """The classification as the user has made it so far."""
         return self._steps[self._at]
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether the user's tree differs from the one to begin with."""
+        return self.tree != self._steps[0]
+
     def _change(self, tree: Hierarchy) -> None:
         missing = [code for code in self.codes if code not in tree]
         if missing:

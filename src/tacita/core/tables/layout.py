@@ -20,7 +20,7 @@ from tacita.core.tables.structure import Part, Structure
 
 
 class Line(NamedTuple):
-    """A row or column: its code, depth, parent's line (-1: none), and whether nothing is below it.
+    """A row or column: its code, depth, parent's line (-1: none), whether nothing is below it, and its label.
 
     A tuple, since there may be a hundred thousand of them.
     """
@@ -29,6 +29,7 @@ class Line(NamedTuple):
     depth: int
     parent: int
     leaf: bool
+    label: str = ""
 
 
 ONE_COLUMN: tuple[Line, ...] = (Line("value", 0, -1, True),)
@@ -163,8 +164,15 @@ def list_lines(
         line_of[code] = line
     codes = dimension.codes
     return np.array(order, dtype=np.int32), tuple(
-        Line(codes[code], depth[code], line_of[parent[code]], not inner[code]) for code in order
+        Line(codes[at], depth[at], line_of[parent[at]], not inner[at], _find_label(dimension, codes[at]))
+        for at in order
     )
+
+
+def _find_label(dimension: Dimension, code: str) -> str:
+    """Return the label that stands beside a code; empty where there is none or the code says as much."""
+    label = dimension.label(code)
+    return "" if label == code else label
 
 
 def _find_parents(dimension: Dimension, shown: Sequence[bool]) -> tuple[list[int], list[bool]]:

@@ -21,6 +21,7 @@ from nicegui.events import GenericEventArguments, MultiUploadEventArguments, Upl
 
 from tacita.app import frame
 from tacita.app.controls import next_step, notices
+from tacita.app.controls.dialogs import confirm
 from tacita.app.controls.inlets import (
     MOST_SHOWN,
     RECORDS_ZONE,
@@ -410,17 +411,13 @@ class StartScreen:
         self.workspace.refused = None
 
     async def _clear(self) -> None:
-        with ui.dialog().props('aria-label="Clear all"') as dialog, ui.card():
-            ui.label("Drop the table, its changes and all runs?").classes("panel-title")
-            ui.label("What was not exported is gone, and is not kept as recent work either.").classes("muted")
-            with ui.element("div").classes("strip"):
-                ui.button("Keep them", on_click=lambda: dialog.submit(False), color=None).props(
-                    "flat no-caps autofocus"
-                )
-                ui.button("Clear all", on_click=lambda: dialog.submit(True)).props(
-                    "no-caps unelevated color=negative data-testid=clear-confirm"
-                )
-        if await dialog:
+        if await confirm(
+            "Drop the table, its changes and all runs?",
+            "What was not exported is gone, and is not kept as recent work either.",
+            "Keep them",
+            "Clear all",
+            "clear",
+        ):
             self.workspace.clear()
             ui.navigate.reload()
 

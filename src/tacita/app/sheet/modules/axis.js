@@ -4,8 +4,9 @@
  * A *position* counts the lines of the content and never changes; a *place* counts the lines that are shown.
  */
 export class Axis {
-  constructor({ codes, depths, parents }, sizes) {
+  constructor({ codes, labels, depths, parents }, sizes) {
     this.codes = codes;
+    this.labels = labels;
     this.depths = depths;
     this.parents = parents;
     this.sizes = sizes;
@@ -15,6 +16,11 @@ export class Axis {
     for (const parent of parents) if (parent >= 0) this.hasChildren[parent] = 1;
     this.deepest = depths.reduce((most, depth) => Math.max(most, depth), 0);
     this.#arrange();
+  }
+
+  /** The code of a line with its label, if it has one. */
+  nameOf(position) {
+    return [this.codes[position], this.labels[position]].filter(Boolean).join(" ");
   }
 
   /** How many lines are shown. */

@@ -54,22 +54,25 @@ function setOrRemove(shown, name, value) {
 export function makeHeader(role) {
   const made = element("div", "sheet-header", { role });
   const button = element("button", "sheet-fold", { type: "button", tabindex: -1 });
-  const label = element("span", "sheet-code");
-  made.append(button, label);
+  const code = element("span", "sheet-code");
+  const label = element("span", "sheet-label");
+  made.append(button, code, " ", label);
   if (role === "columnheader") made.append(element("span", "sheet-edge"));
-  return { element: made, button, label };
+  return { element: made, button, code, label };
 }
 
-function drawHeader({ element: header, button, label }, axis, position) {
-  const code = axis.codes[position];
-  label.textContent = code;
-  label.title = code;
+function drawHeader({ element: header, button, code, label }, axis, position) {
+  const name = axis.nameOf(position);
+  code.textContent = axis.codes[position];
+  label.textContent = axis.labels[position] ?? "";
+  label.hidden = !label.textContent;
+  header.title = name;
   header.classList.toggle("sheet-parent", axis.hasChildren[position] === 1);
   if (axis.hasChildren[position]) {
     const folded = axis.folded[position] === 1;
     button.hidden = false;
     header.classList.toggle("sheet-behind", axis.isBehindChildren(position));
-    button.setAttribute("aria-label", `${folded ? "Unfold" : "Fold"} ${code}`);
+    button.setAttribute("aria-label", `${folded ? "Unfold" : "Fold"} ${axis.codes[position]}`);
     header.setAttribute("aria-expanded", !folded);
   } else {
     button.hidden = true;

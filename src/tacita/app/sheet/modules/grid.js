@@ -167,7 +167,7 @@ export class Grid {
   }
 
   nameOf(row, column) {
-    return `${this.rows.codes[row]}, ${this.columns.codes[column]}`;
+    return `${this.rows.nameOf(row)}, ${this.columns.nameOf(column)}`;
   }
 
   setEditable(editable) {

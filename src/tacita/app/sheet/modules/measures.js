@@ -15,6 +15,10 @@ const PADDING_OF_NUMBERS = 32;
 const BUTTON = 24;
 const NARROW = 64;
 const WIDE = 240;
+/** Space between a code and its label. */
+const GAP = 6;
+/** A label widens a column up to here: as many columns as possible stay in view, and labels can be pointed at. */
+const WIDE_FOR_LABEL = 150;
 const DEEPEST_STEP = 5;
 
 /** Measures texts in the font of an element, in the weight of sums, which is the widest. */
@@ -39,11 +43,13 @@ export class Measures {
         if (line[column].length * 4 > longest[column] * 3) longest[column] = Math.max(longest[column], grouped(line[column]).length);
       }
     }
-    const { codes, parents } = content.columns;
+    const { codes, labels, parents } = content.columns;
     const inner = new Set(parents);
     return longest.map((length, column) => {
-      const header = this.#width(codes[column]) + PADDING + (inner.has(column) ? BUTTON : 0);
-      return within(NARROW, Math.max(length * this.digit + PADDING_OF_NUMBERS, header), WIDE);
+      const beside = PADDING + (inner.has(column) ? BUTTON : 0);
+      const header = this.#width(codes[column]) + beside;
+      const labelled = Math.min(header + this.#labelWidth(labels[column]), WIDE_FOR_LABEL);
+      return within(NARROW, Math.max(length * this.digit + PADDING_OF_NUMBERS, header, labelled), WIDE);
     });
   }
 
@@ -51,7 +57,8 @@ export class Measures {
   fit(content, column, looks) {
     const widths = content.texts.map((line, row) =>
       this.#width(grouped(line[column]) + looks[content.flag(row, column)].signs) + this.digit);
-    widths.push(this.#width(content.columns.codes[column]) + BUTTON);
+    const { codes, labels } = content.columns;
+    widths.push(this.#width(codes[column]) + this.#labelWidth(labels[column]) + BUTTON);
     return Math.max(NARROW, widths.reduce((most, width) => Math.max(most, width), 0) + PADDING);
   }
 
@@ -59,14 +66,18 @@ export class Measures {
   rowHeaderWidth({ rows, rowTitle, columnTitle }, headerHeight) {
     const indent = (position) => rows.depths[position] * ROW_STEP + BUTTON;
     const longest = rows.codes
-      .map((code, position) => [code.length * this.digit + indent(position), position])
+      .map((code, position) => [(code.length + (rows.labels[position] ?? "").length) * this.digit + indent(position), position])
       .sort(([one], [other]) => other - one)
       .slice(0, 50)
-      .map(([, position]) => this.#width(rows.codes[position]) + indent(position));
+      .map(([, position]) => this.#width(rows.codes[position]) + this.#labelWidth(rows.labels[position]) + indent(position));
     const [row, column] = [this.#width(`${rowTitle} ↓`), this.#width(`${columnTitle} →`)];
     // Where the head is high enough they stand one below the other.
     const titles = headerHeight > HEADER_HEIGHT ? Math.max(row, column) : row + column + PADDING;
     return within(NARROW, Math.max(titles, ...longest) + PADDING, WIDE + 80);
+  }
+
+  #labelWidth(label) {
+    return label ? this.#width(label) + GAP : 0;
   }
 
   #width(text) {
