@@ -280,8 +280,17 @@ def test_the_mouse_selects_by_dragging_and_by_headers(sheet: Page) -> None:
     cell(sheet, 3, 3).hover()
     sheet.mouse.up()
     expect_selected(sheet, [0, 0, [0, 1, 2, 3], [0, 1, 2, 3]])
-    # The sum of what stands there: 0 1 1 3 / 10 11 21 13 / 10 12 22 16 / 30 31 61 33
-    expect(sheet.locator(".sheet-summary")).to_have_text("4 × 4 cells, sum 275")
+    # The sum of what stands there: 0 1 1 3 / 10 11 21 13 / 10 12 22 16 / 30 31 61 33, and without the totals
+    # in the third row and column.
+    summary = sheet.locator(".sheet-summary")
+    expect(summary).to_have_text("4 × 4 cells, sum 275 with 7 totals; without 132")
+    press(sheet, "Control+Home", "Shift+ArrowRight")
+    expect(summary).to_have_text("1 × 2 cells, sum 1")
+    press(sheet, "Shift+ArrowRight")
+    expect(summary).to_have_text("1 × 3 cells, sum 2 with 1 total; without 1")
+    cell(sheet, 2, 0).click()
+    press(sheet, "Shift+ArrowRight")
+    expect(summary).to_have_text("1 × 2 cells, sum 22, all of them totals")
     header(sheet, "I12").click()
     expect_selected(sheet, [0, 1, list(range(LAST_ROW + 1)), [1]])
     header(sheet, "R22").click()

@@ -34,6 +34,11 @@ class Considered:
     unknown: tuple[str, ...] = ()
 
     @property
+    def number(self) -> int:
+        """The number of attackers, with the outsider."""
+        return 1 + self.respondents + self.holdings + self.coalitions + self.insiders
+
+    @property
     def text(self) -> str:
         """The attackers in words, such as ``an outsider and 1,806 respondents``."""
         numbers = {

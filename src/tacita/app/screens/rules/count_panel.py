@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nicegui import run, ui
 
 from tacita.app.controls import next_step, notices
@@ -10,12 +12,13 @@ from tacita.app.controls.remedies import draw_remedies, find_common_remedies
 from tacita.app.work.desk import LatestOnly
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
+from tacita.attackers.considered import Considered
 from tacita.core.errors import TacitaError
 from tacita.core.words import pluralize
 from tacita.problem.problem import Problem
 
 MOST_ATTACKERS = 8
-"""Attackers that are named; of more the number is told."""
+"""Attackers that are named as examples of those who are checked one by one."""
 MOST_WARNINGS = 10
 
 
@@ -34,7 +37,8 @@ class CountPanel:
             self._warnings = ui.element("div").props("data-testid=rules-warnings role=status")
             self._rules = ui.element("table").classes("plain count-rules").props("data-testid=rule-hits")
             self._attackers = ui.label().props("data-testid=attackers-count")
-            self._names = ui.label().classes("muted small")
+            self._checked = ui.label().classes("muted small").props("data-testid=attackers-checked")
+            self._names = ui.label().classes("muted small").props("data-testid=attackers-names")
 
     def ask(self, case: Case) -> None:
         """Count the sensitive cells of a case in a thread, and show on the page how many there are."""
@@ -77,8 +81,8 @@ class CountPanel:
         self._error.set_text(error)
         self._warnings.clear()
         self._rules.clear()
-        self._attackers.set_text("")
-        self._names.set_text("")
+        for label in (self._attackers, self._checked, self._names):
+            label.set_text("")
 
     def _show(self, problem: Problem) -> None:
         sensitive, cells = len(problem.levels), len(problem.table)
@@ -104,5 +108,43 @@ class CountPanel:
                         ui.label(f"{hit:,}").classes("number")
         attackers = problem.attackers
         self._attackers.set_text(f"Attackers: {problem.considered.text}")
-        more = f" and {len(attackers) - MOST_ATTACKERS:,} more" if len(attackers) > MOST_ATTACKERS else ""
-        self._names.set_text(", ".join(attackers[:MOST_ATTACKERS]) + more)
+        self._checked.set_text(explain_checked(problem.considered, len(attackers)))
+        self._names.set_text(name_checked(attackers))
+
+
+def explain_checked(considered: Considered, checked: int) -> str:
+    """Return words for the page Rules on why fewer attackers are checked one by one than there are; empty
+    if all are.
+
+    Parameters
+    ----------
+    checked
+        How many attackers of the problem no other one implies, with the outsider.
+    """
+    others = considered.number - checked
+    if others <= 0:
+        return ""
+    one = f"one of these {checked:,}" if checked > 1 else "the outsider"
+    reason = (
+        f"no more than {one}, who knows at least as much of every cell beforehand, and against whom the "
+        "protection levels are at least as high"
+    )
+    if considered.largest:
+        return (
+            f"{checked:,} are checked one by one. The others whom the table names learn {reason}. Smaller "
+            "contributors, whom it does not name, are not checked."
+        )
+    return (
+        f"All {considered.number:,} are attackers, and nobody is left out. {checked:,} of them "
+        f"{'are' if checked > 1 else 'is'} checked one by one. The other {others:,} learn {reason}. A "
+        f"release that is safe against {f'the {checked:,}' if checked > 1 else 'the outsider'} is safe "
+        "against all."
+    )
+
+
+def name_checked(attackers: Sequence[str]) -> str:
+    """Return words for the page Rules that name those who are checked one by one, or some of them."""
+    if len(attackers) <= MOST_ATTACKERS:
+        return f"Checked one by one: {', '.join(attackers)}."
+    few = ", ".join(attackers[:MOST_ATTACKERS])
+    return f"The first {MOST_ATTACKERS} of the {len(attackers):,} who are checked one by one: {few}."

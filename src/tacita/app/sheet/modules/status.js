@@ -26,7 +26,7 @@ export class Status {
     this.message.textContent = message;
   }
 
-  /** Name the cell in focus, and count and add a block. */
+  /** Name the cell in focus, and count and add the cells of a block. */
   describe() {
     const { grid } = this;
     const { row, column } = grid.selection.active;
@@ -36,23 +36,30 @@ export class Status {
     this.summary.textContent = grid.selection.isSingle ? "" : this.#summary();
   }
 
+  /**
+   * The size of the block and the plain sum of its cells, as a spreadsheet shows it. Where totals are among
+   * them their parts count twice: then how many totals there are, and the sum without them.
+   */
   #summary() {
     const { rows, columns, content, selection } = this.grid;
     const { top, bottom, left, right } = selection.block;
-    let sum = 0;
-    let decimals = 0;
-    let isNumeric = true;
-    for (let r = top; r <= bottom && isNumeric; r++) {
-      for (let c = left; c <= right && isNumeric; c++) {
+    const size = `${bottom - top + 1} × ${right - left + 1} cells`;
+    let [sum, withoutTotals, totals, decimals] = [0, 0, 0, 0];
+    for (let r = top; r <= bottom; r++) {
+      for (let c = left; c <= right; c++) {
         const text = plain(content.text(rows.shown[r], columns.shown[c]));
-        if (text === "") continue;
-        isNumeric = NUMBER.test(text);
+        if (text !== "" && !NUMBER.test(text)) return size;
         sum += Number(text);
+        if (content.isTotal(rows.shown[r], columns.shown[c])) totals += 1;
+        else withoutTotals += Number(text);
         decimals = Math.max(decimals, (text.split(".")[1] ?? "").length);
       }
     }
-    const size = `${bottom - top + 1} × ${right - left + 1} cells`;
-    return isNumeric ? `${size}, sum ${grouped(sum.toFixed(decimals))}` : size;
+    const written = (number) => grouped(number.toFixed(decimals));
+    const all = `${size}, sum ${written(sum)}`;
+    if (!totals) return all;
+    if (totals === (bottom - top + 1) * (right - left + 1)) return `${all}, all of them totals`;
+    return `${all} with ${grouped(String(totals))} ${totals === 1 ? "total" : "totals"}; without ${written(withoutTotals)}`;
   }
 }
 
