@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from tacita.app.controls.runs import describe_scope
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import open_case
 from tacita.app.work.workspace import MOST_STEPS, Workspace
@@ -100,6 +101,33 @@ def test_a_run_is_of_the_case_it_was_started_with(workspace: Workspace) -> None:
     assert job.release is not None
     assert job.release.outcome is not None
     assert job.release.outcome.loss == 85
+
+
+def test_runs_belong_to_their_table(workspace: Workspace) -> None:
+    # Tables of one file have one name.
+    workspace.change(open_case(example("salazar"), "firms"))
+    first = finished(workspace.start("suppression", {}))
+    workspace.choose(first)
+    workspace.change(open_case(example("nchs"), "firms"))
+    assert (workspace.chosen, workspace.proposed) == (None, None)
+    assert (workspace.runs_of_table, workspace.runs_of_others) == ([], [first])
+    now = workspace.require_case()
+    assert describe_scope(first, now) == "for firms (activity by region)"
+    second = finished(workspace.start("suppression", {}))
+    workspace.change(now.with_rules(["threshold(9)"]))
+    assert workspace.runs_of_table == [second]
+    workspace.undo()
+    workspace.undo()
+    assert (workspace.chosen, workspace.runs_of_table, workspace.runs_of_others) == (first, [first], [second])
+    workspace.redo()
+    assert workspace.chosen is second
+
+
+def test_a_table_opened_twice_is_told_apart(workspace: Workspace) -> None:
+    workspace.change(open_case(example("salazar"), "salazar"))
+    first = finished(workspace.start("suppression", {}))
+    workspace.change(open_case(example("salazar"), "salazar"))
+    assert describe_scope(first, workspace.case).endswith(", opened at another time")
 
 
 def test_runs_are_numbered_on_and_can_be_forgotten(workspace: Workspace) -> None:

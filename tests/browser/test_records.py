@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from access import complaints
-from driving import add_rule, choose, downloaded, go, open_by, reload, run, unfold
+from driving import add_rule, choose, downloaded, go, leads_on, open_by, reload, run, unfold
 from tacita.formats.hierarchy import write_hierarchy
 from tacita.generate import microdata
 
@@ -47,6 +47,16 @@ def choose_columns(page: Page, *names: str) -> None:
     expect(page.get_by_role("option")).to_have_count(0)
 
 
+def leave_out_column(page: Page, name: str) -> None:
+    """Make the table without one of its columns."""
+    page.get_by_test_id("records-by").click()
+    option = page.get_by_role("option", name=name, exact=True)
+    option.click()
+    expect(option).to_have_attribute("aria-selected", "false")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
+
+
 def fill_in(page: Page) -> None:
     choose_columns(page, "size", "region")
     choose(page, "records-value", "value")
@@ -77,6 +87,36 @@ def test_dropped_records_are_tabulated_and_protected(page: Page) -> None:
     go(page, "start")
     page.get_by_test_id("records-away").click()
     expect(page.get_by_test_id("records")).to_have_count(0)
+
+
+def test_runs_stay_with_the_table_that_was_tabulated(page: Page) -> None:
+    drop(page, "[data-testid=way-records]", as_csv())
+    fill_in(page)
+    open_by(page, "records-tabulate")
+    go(page, "rules")
+    add_rule(page, "p-percent", "p-percent(10)")
+    go(page, "protect")
+    run(page, state="safe")
+    go(page, "start")
+    expect(page.get_by_test_id("open-now")).to_contain_text("1 run")
+    leave_out_column(page, "size")
+    open_by(page, "records-tabulate")
+    first = "firms (value, size by region)"
+    expect(page.get_by_test_id("notice-note")).to_contain_text(f"1 run of {first} stays with that table")
+    go(page, "start")
+    expect(page.get_by_test_id("open-now")).to_contain_text("1 run of other tables")
+    go(page, "protect")
+    expect(page.get_by_test_id("other-runs")).to_contain_text("1 run of other tables")
+    for screen in ("result", "export"):
+        go(page, screen)
+        expect(page.get_by_test_id("no-run")).to_contain_text("There is no run of this table yet.")
+        expect(page.get_by_test_id("verdict")).to_have_count(0)
+    go(page, "compare")
+    expect(page.get_by_test_id("nothing-to-compare")).to_contain_text("No run of this table is over yet.")
+    expect(page.get_by_test_id("compared-0")).to_contain_text(f"Runs of another table: {first}")
+    with leads_on(page):
+        page.get_by_test_id("open-1").click()
+    expect(page.get_by_test_id("earlier-case")).to_contain_text(f"are of {first}: another table")
 
 
 @pytest.mark.slow

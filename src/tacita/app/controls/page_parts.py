@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from nicegui import ui
 
+from tacita.core.words import pluralize
+
 LONGEST_SYMBOL = 2
 
 
@@ -69,12 +71,22 @@ def show_no_table() -> None:
     _show_remedy("There is no table yet.", "Open, paste, type or generate one", "/", "no-table")
 
 
-def show_no_run() -> None:
-    """Show a link to the page Protect, in place of a page's content that needs a run."""
-    _show_remedy("There is no run yet.", "Choose a method and run it", "/protect", "no-run")
+def show_no_run(others: int = 0) -> None:
+    """Show a link to the page Protect, in place of a page's content that needs a run of the open table.
+
+    Parameters
+    ----------
+    others
+        How many runs of other tables there are, which the page Compare has.
+    """
+    why = "There is no run of this table yet." if others else "There is no run yet."
+    with _show_remedy(why, "Choose a method and run it", "/protect", "no-run"):
+        if others:
+            ui.link(f"See {pluralize(others, 'run')} of other tables", "/compare")
 
 
-def _show_remedy(why: str, remedy: str, path: str, name: str) -> None:
-    with ui.element("div").classes("strip").props(f"data-testid={name}"):
+def _show_remedy(why: str, remedy: str, path: str, name: str) -> ui.element:
+    with ui.element("div").classes("strip").props(f"data-testid={name}") as place:
         ui.label(why)
         ui.link(remedy, path)
+    return place

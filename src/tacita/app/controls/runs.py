@@ -30,7 +30,7 @@ def choose_run(workspace: Workspace, chosen: Job | None) -> Job | None:
     The page is built anew for another run.
     """
     if chosen is None:
-        show_no_run()
+        show_no_run(len(workspace.runs_of_others))
         return None
 
     def choose(event: ValueChangeEventArguments[int]) -> None:
@@ -40,16 +40,18 @@ def choose_run(workspace: Workspace, chosen: Job | None) -> Job | None:
         ui.navigate.reload()
 
     named = {
-        job.number: f"{job.title} · {describe_run(job, workspace.case)}" for job in reversed(workspace.jobs)
+        job.number: f"{job.title} · {describe_run(job, workspace.case)}"
+        for runs in (workspace.runs_of_table, workspace.runs_of_others)
+        for job in reversed(runs)
     }
     ui.select(named, value=chosen.number, label="Run", on_change=choose).props(
         "outlined dense options-dense data-testid=choose-run"
     ).classes("choose-run")
     if chosen.case is not workspace.case:
-        other = is_of_other_table(chosen, workspace.case)
         ui.label(
-            f"This run and its verdict are of {chosen.case.name}, another table than the open one."
-            if other
+            f"This run and its verdict are of {name_table(chosen, workspace.case)}: another table than the "
+            "open one."
+            if is_of_other_table(chosen, workspace.case)
             else "The table or its rules have changed since this run: it is of the case as it was then, and "
             "so is its verdict."
         ).classes("complaint").props("data-testid=earlier-case")
@@ -69,13 +71,21 @@ def describe_run(job: Job, now: Case | None) -> str:
 
 def is_of_other_table(job: Job, now: Case | None) -> bool:
     """Return whether a run is of another table than the open one, in whatever state that is."""
-    return now is not None and job.case.name != now.name
+    return now is not None and job.case.work != now.work
+
+
+def name_table(job: Job, now: Case | None) -> str:
+    """Return words for pages on a run's table that tell it apart from the open one."""
+    if now is None or job.case.name != now.name:
+        return job.case.name
+    described = job.case.description
+    return described if described != now.description else f"{described}, opened at another time"
 
 
 def describe_scope(job: Job, now: Case | None) -> str:
     """Return words for pages on what a run's verdict is about; empty if it is about the present case."""
     if is_of_other_table(job, now):
-        return f"for {job.case.name}"
+        return f"for {name_table(job, now)}"
     return EARLIER if job.case is not now else ""
 
 

@@ -106,6 +106,17 @@ class Case:
         return self.data.table
 
     @property
+    def description(self) -> str:
+        """The table's name with its values and dimensions: ``firms (turnover, region by size)``; by these
+        the user tells tables of one file of records apart.
+        """
+        source = self.specification.table
+        values = [source.value] if source is not None and source.microdata and source.value else []
+        dimensions = " by ".join(dimension.name for dimension in self.table.structure.dimensions)
+        parts = ", ".join([*values, dimensions] if dimensions else values)
+        return f"{self.name} ({parts})" if parts else self.name
+
+    @property
     def rules(self) -> tuple[str, ...]:
         """The written rules of the session's case, any of which makes a cell sensitive."""
         return self.specification.rules.alternatives

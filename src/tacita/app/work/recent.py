@@ -281,7 +281,10 @@ def restore(workspace: Workspace, work: Work, *, in_use: bool) -> list[str]:
     """Go on with a kept work in a session, and return notes on it: finished runs are audited anew, and what
     another session works on is copied.
     """
-    case = replace(work.case, work=Case(work.case.name, work.case.data).work) if in_use else work.case
+    key = Case(work.case.name, work.case.data).work if in_use else work.case.work
+    # One object each, so that runs of the present case are runs of the present case again.
+    known = {id(each): replace(each, work=key) for each in (work.case, *(run.case for run in work.runs))}
+    case = known[id(work.case)]
     workspace.change(case)
     workspace.formats = work.formats
     notes = [f"{case.name} is open again as it was kept. Steps of undo were not kept."]
@@ -289,9 +292,7 @@ def restore(workspace: Workspace, work: Work, *, in_use: bool) -> list[str]:
         notes.append("Another session works on it too: this one has a copy.")
     for run in work.runs:
         try:
-            workspace.resume(
-                run.request, run.secret, run.release, case if run.case is work.case else run.case
-            )
+            workspace.resume(run.request, run.secret, run.release, known[id(run.case)])
         except TacitaError as error:
             notes.append(f"Run {run.number} could not be taken up again: {error}")
     if work.runs:

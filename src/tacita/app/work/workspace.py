@@ -123,7 +123,7 @@ class Workspace:
         case = self.require_case()
         specification = case.specification
         for job in reversed(self.jobs):
-            if _is_same_table(job.case, case):
+            if job.case.work == case.work:
                 specification = specification.replace(protect=job.request)
                 return (
                     specification.replace(output={"formats": self.formats}) if self.formats else specification
@@ -167,14 +167,22 @@ class Workspace:
     def change(self, case: Case) -> None:
         """Make this the session's case: another one, or the present one after something was done to it.
 
-        Undo leads back to the one before; the runs stay.
+        Undo leads back to the one before; the runs stay, each with its table.
         """
         if self.case is not None:
             self.case.forget_problem()
             self._past = _limit_history([*self._past, self.case])
         self._future = []
-        if self.case is None or not _is_same_table(self.case, case):
+        if self.case is None or self.case.work != case.work:
             self.formats = ()
+        self._show_case(case)
+
+    def _show_case(self, case: Case) -> None:
+        """Make this the session's case. Of another table the newest run is shown, not the one chosen
+        before.
+        """
+        if self.case is None or self.case.work != case.work:
+            self._chosen, self._picked = None, False
         self.case = case
 
     @property
@@ -195,13 +203,13 @@ class Workspace:
         """Go back to the session's case before the last change."""
         if self.case is not None and self._past:
             self._future.append(self.case)
-            self.case = self._past.pop()
+            self._show_case(self._past.pop())
 
     def redo(self) -> None:
         """Go forward again to the session's next case, after an undo."""
         if self.case is not None and self._future:
             self._past.append(self.case)
-            self.case = self._future.pop()
+            self._show_case(self._future.pop())
 
     def start(
         self,
@@ -250,9 +258,19 @@ class Workspace:
             self._chosen = None
 
     @property
+    def runs_of_table(self) -> list[Job]:
+        """The session's runs of the open table, in whatever state it was then; none where none is open."""
+        return [job for job in self.jobs if self.case is not None and job.case.work == self.case.work]
+
+    @property
+    def runs_of_others(self) -> list[Job]:
+        """The session's runs of tables that were opened before the present one, or after it."""
+        return [job for job in self.jobs if self.case is None or job.case.work != self.case.work]
+
+    @property
     def chosen(self) -> Job | None:
-        """The run that pages show: the one chosen last, or the newest where that is gone."""
-        return self._chosen or (self.jobs[-1] if self.jobs else None)
+        """The run that pages show: the one chosen last while this table is open, or the newest of it."""
+        return self._chosen or next(reversed(self.runs_of_table), None)
 
     @property
     def proposed(self) -> Job | None:
@@ -290,16 +308,6 @@ class Workspace:
             job.abandon()
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._folder.cleanup()
-
-
-def _is_same_table(one: Case, other: Case) -> bool:
-    """Return whether two cases of the session are states of one table, by where it comes from."""
-    specification, others = one.specification, other.specification
-    return (one.name, specification.sources, specification.folder) == (
-        other.name,
-        others.sources,
-        others.folder,
-    )
 
 
 def _have_same_values(one: Job, other: Job) -> bool:

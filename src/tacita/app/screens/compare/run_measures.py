@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from nicegui import ui
 
-from tacita.app.controls.runs import EARLIER, describe_run
+from tacita.app.controls.runs import EARLIER, describe_run, describe_scope, is_of_other_table
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case
 from tacita.report.measures import Measure, Measures, compute_measures, find_best
@@ -30,6 +30,14 @@ def find_best_runs(measure: Measure, jobs: Sequence[Job], by_run: Mapping[int, M
 
 DAGGER = "†"
 EARLIER_NOTE = f"{DAGGER} {EARLIER}: the verdict is about that."
+OTHER_NOTE = f"{DAGGER} for another table than the open one: the verdict is about that."
+
+
+def note_earlier_runs(jobs: Sequence[Job], now: Case | None) -> str:
+    """Return the note on † below runs of one table on the page Compare; empty where no run has it."""
+    if all(job.case is now for job in jobs):
+        return ""
+    return OTHER_NOTE if is_of_other_table(jobs[0], now) else EARLIER_NOTE
 
 
 def show_verdict(job: Job, now: Case | None) -> None:
@@ -38,5 +46,5 @@ def show_verdict(job: Job, now: Case | None) -> None:
     with ui.element("div").classes(tone):
         ui.label(describe_run(job, job.case)).classes("in-line")
         if job.case is not now:
-            ui.label(f", {EARLIER}").classes("for-the-ear")
+            ui.label(f", {describe_scope(job, now)}").classes("for-the-ear")
             ui.label(f"\N{NO-BREAK SPACE}{DAGGER}").classes("in-line").props("aria-hidden=true")

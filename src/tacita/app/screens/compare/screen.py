@@ -7,14 +7,15 @@ from nicegui import ui
 from tacita.app import frame
 from tacita.app.controls import notices
 from tacita.app.controls.page_parts import as_label, make_heading, make_panel, make_scroll_region, put_words
+from tacita.app.controls.runs import is_of_other_table, name_table
 from tacita.app.screens.compare import risk_plot, statistics_table
 from tacita.app.screens.compare.cells_panel import CellsPanel
 from tacita.app.screens.compare.joint_audit_panel import JointAuditPanel
 from tacita.app.screens.compare.run_measures import (
-    EARLIER_NOTE,
     find_best_runs,
     format_measure,
     measure_run,
+    note_earlier_runs,
     show_verdict,
 )
 from tacita.app.work.job import Job, State
@@ -34,20 +35,16 @@ AT_FIRST = ("loss", "gap", "changed", "silent")
 def build(workspace: Workspace) -> None:
     """Fill the page Compare: the runs of the present table first, those of other tables apart."""
     over = [job for job in workspace.jobs if job.state.judged]
-    if not over:
+    if not any(job.state.judged for job in workspace.runs_of_table):
         with ui.element("div").classes("strip").props("data-testid=nothing-to-compare"):
-            ui.label("No run is over yet. Compare two or more, of different methods or options.")
+            which = "No run of this table" if over else "No run"
+            ui.label(f"{which} is over yet. Compare two or more, of different methods or options.")
             ui.link("Choose a method and run it", "/protect")
     groups = _group_by_table(workspace, over)
     for position, group in enumerate(groups):
         with ui.element("section").classes("panel").props(f"data-testid=compared-{position}"):
             if position or len(groups) > 1 or group[0].case.table is not _find_present_table(workspace):
-                whose = (
-                    "the present table"
-                    if group[0].case.table is _find_present_table(workspace)
-                    else "another table"
-                )
-                make_heading(f"Runs of {whose}: {group[0].case.name}")
+                make_heading(_name_group(workspace, group))
             RunTable(workspace, group)
             if len(group) > 1:
                 CellsPanel(workspace, group, position)
@@ -55,6 +52,18 @@ def build(workspace: Workspace) -> None:
                 risk_plot.build(group, workspace.case)
             statistics_table.build(group)
     _show_failed(workspace)
+
+
+def _name_group(workspace: Workspace, group: list[Job]) -> str:
+    """Return the heading of runs on the page Compare: of the present table, of an earlier state of it, or of
+    another one.
+    """
+    case = group[0].case
+    if case.table is _find_present_table(workspace):
+        return f"Runs of the present table: {case.description}"
+    if is_of_other_table(group[0], workspace.case):
+        return f"Runs of another table: {case.description}"
+    return f"Runs of the table before it was changed: {case.description}"
 
 
 def _find_present_table(workspace: Workspace) -> Table | None:
@@ -78,7 +87,9 @@ def _show_failed(workspace: Workspace) -> None:
         return
     with make_panel("Runs that found no release", label="Runs without a release"):
         for job in failed:
-            ui.label(f"{job.title}: {job.error}")
+            other = is_of_other_table(job, workspace.case)
+            whose = f", for {name_table(job, workspace.case)}" if other else ""
+            ui.label(f"{job.title}{whose}: {job.error}")
 
 
 class RunTable:
@@ -97,8 +108,8 @@ class RunTable:
         ui.switch("All measures", on_change=lambda event: self._widen(bool(event.value))).props(
             "dense data-testid=all-measures"
         )
-        if any(job.case is not workspace.case for job in jobs):
-            ui.label(EARLIER_NOTE).classes("muted").props("data-testid=earlier-runs")
+        if note := note_earlier_runs(jobs, workspace.case):
+            ui.label(note).classes("muted").props("data-testid=earlier-runs")
         ui.label(
             "★ the least of its column among the safe runs; for distances among those that show a number in "
             "every cell. Loss and bound are in each method's own measure: compare them between runs of one "

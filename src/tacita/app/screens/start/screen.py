@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -46,6 +46,7 @@ from tacita.app.work.inputs import (
     take_path,
     take_text,
 )
+from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case
 from tacita.app.work.opening import NO_OPTIONS, list_endings, list_reading_notes, open_case_of_example
 from tacita.app.work.other_readings import list_other_readings
@@ -143,7 +144,9 @@ class StartScreen:
                 return
             next_step.propose(f"Go on with {case.name}", "/table")
             names = " by ".join(d.name for d in case.table.structure.dimensions) or "a list of cells"
-            runs = f" · runs: {len(self.workspace.jobs)}" if self.workspace.jobs else ""
+            own, others = len(self.workspace.runs_of_table), len(self.workspace.runs_of_others)
+            runs = f" · {pluralize(own, 'run')}" if own else ""
+            runs += f" · {pluralize(others, 'run')} of other tables" if others else ""
             ui.label("Open now:").classes("muted")
             ui.link(case.name, "/table").classes("open-name").props("data-testid=open-now-link")
             ui.label(f"{names} · {pluralize(len(case.table), 'cell')}{runs}").classes("number")
@@ -366,10 +369,13 @@ class StartScreen:
         if opened is None:
             return None
         case, other = opened
+        left = self.workspace.runs_of_table
         self.workspace.change(case)
         self.workspace.alternative = other
         self.workspace.sheet_question = None
         notes = list_reading_notes(case, reading) if reading is not None else []
+        if left:
+            notes.append(describe_left_runs(left))
         private = None if user_input is None else user_input.private
         self.workspace.notes = [strip_folders(note, private) for note in notes]
         frame.open_screen("table")
@@ -381,7 +387,9 @@ class StartScreen:
         with notices.attempt(), self._busily():
             work = await run.io_bound(recent.read, offer.key)
         if work is not None:
-            self.workspace.notes = restore(self.workspace, work, in_use=offer.in_use)
+            left = self.workspace.runs_of_table
+            notes = restore(self.workspace, work, in_use=offer.in_use)
+            self.workspace.notes = [*notes, f"{describe_left_runs(left)}."] if left else notes
             frame.open_screen("table")
 
     def _find_remedies(self, user_input: UserInput | None, error: TacitaError) -> list[Remedy]:
@@ -420,6 +428,15 @@ class StartScreen:
         ):
             self.workspace.clear()
             ui.navigate.reload()
+
+
+def describe_left_runs(left: Sequence[Job]) -> str:
+    """Return a sentence for the page on the runs of the table that was open before this one."""
+    stay = "stays" if len(left) == 1 else "stay"
+    return (
+        f"{pluralize(len(left), 'run')} of {left[-1].case.description} {stay} with that table: Undo leads "
+        "back to it, and the pages Protect and Compare list its runs apart"
+    )
 
 
 def _fold(title: str, about: str, way: str) -> ui.expansion:
