@@ -25,7 +25,7 @@ def salazar() -> Case:
 def test_a_sensitive_cell_with_its_levels_and_sums(salazar: Case) -> None:
     cell = salazar.table.find("II", "C")
     told = describe_cell(salazar, Sensitivity.find(salazar), cell)
-    assert (told.value, told.lower, told.upper, told.sliding) == ("22", "10", "12", "0")
+    assert (told.value, told.lower, told.upper, told.sliding) == (22, 10, 12, 0)
     assert told.sensitive
     assert not told.is_sum
     assert told.why == ("marked by hand: the office marked it",)
@@ -64,8 +64,8 @@ def test_contributors_by_name_and_share() -> None:
     case = open_case(replace(table, contributions=known, count=np.full(n, 2)), "case")
     told = describe_cell(case, Sensitivity.guess(case), cell)
     assert [(c.name, c.amount, c.share) for c in told.contributors] == [
-        ("Hill", "60", 75.0),
-        ("Brook", "20", 25.0),
+        ("Hill", 60, 75.0),
+        ("Brook", 20, 25.0),
     ]
     assert told.count == 2
     assert describe_cell(case, Sensitivity.guess(case), table.find("1", "2")).contributors == ()

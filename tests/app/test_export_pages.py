@@ -13,11 +13,13 @@ from starlette.responses import FileResponse
 
 import tacita as tc
 from tacita.app.controls.downloads import make_download_path, offer_download
-from tacita.app.screens.export.publish_panel import ABOUT
+from tacita.app.screens.export.file_list import ABOUT, INTERNAL_FILES, PUBLICATION_FILES, FileList, sort_files
 from tacita.app.screens.result import certificate_panel
 from tacita.app.work.workspace import Workspace
 from tacita.core.levels import Levels
 from tacita.publication.release_write import FORMATS
+
+TITLES = ("For publication, in publication", "Internal, never to be published, in internal")
 
 
 @pytest.fixture
@@ -33,6 +35,31 @@ def texts(place: ui.element) -> str:
 
 def test_every_format_of_a_release_can_be_chosen() -> None:
     assert set(ABOUT) == set(FORMATS)
+
+
+def test_files_for_publication_come_first_and_internal_ones_say_what_they_tell() -> None:
+    with ui.element() as place:
+        files = FileList(("xlsx",), ("txt", "tsv"), INTERNAL_FILES, lambda: None)
+    told = [e.text for e in place.descendants() if isinstance(e, ui.label | ui.checkbox)]
+    published, internal = (told.index(f"{title}/") for title in TITLES)
+    assert told[published + 1] == "release.xlsx"
+    assert told[published + 2].startswith("the protected table")
+    assert told[published + 3] == "for publication"
+    assert max(told.index(file.name) for file in PUBLICATION_FILES) < internal
+    assert min(told.index(file.name) for file in INTERNAL_FILES) > internal
+    assert all(text.startswith("internal: ") for text in told[internal + 3 :: 3])
+    assert files.formats == ("xlsx",)
+
+
+def test_files_that_were_written_are_listed_in_the_order_of_the_page() -> None:
+    names = (
+        "internal/audit.json",
+        "publication/release.csv",
+        "internal/other.csv",
+        "publication/release.xlsx",
+    )
+    found = [path.as_posix() for path in sort_files(map(Path, names))]
+    assert found == [names[3], names[1], names[0], names[2]]
 
 
 def test_no_certificate_of_nothing_is_shown(workspace: Workspace) -> None:

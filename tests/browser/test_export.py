@@ -104,6 +104,25 @@ def holds(text: str, number: int) -> bool:
     return re.search(rf"(?<!\d){thousands}\D?{rest:03}(?!\d)", text) is not None
 
 
+def test_each_file_is_one_line_that_says_for_whom(
+    safe_run: StorageState, new_page: Callable[..., Page]
+) -> None:
+    page = new_page(safe_run, "/export")
+    first = page.get_by_test_id("publication-files").get_by_role("row").nth(1)
+    expect(first).to_contain_text("release.xlsx")
+    expect(first).to_contain_text("the protected table")
+    expect(first).to_contain_text("for publication")
+    internal = page.get_by_test_id("internal-files")
+    expect(internal.get_by_role("row", name="certificate.json")).to_contain_text("internal: true values")
+    expect(internal.get_by_text("release-internal-sdmx.csv")).to_be_hidden()
+    page.get_by_test_id("format-sdmx").click()
+    expect(internal.get_by_role("row", name="release-internal-sdmx.csv")).to_contain_text("true values")
+    page.get_by_test_id("format-sdmx").click()
+    expect(internal.get_by_text("release-internal-sdmx.csv")).to_be_hidden()
+    lines = page.get_by_test_id("files").locator("tr:visible").all()
+    assert max((line.bounding_box() or {})["height"] for line in lines) < 45
+
+
 @pytest.mark.slow
 def test_no_publication_file_holds_a_suppressed_value(page: Page, tmp_path: Path) -> None:
     problem = tc.Problem(tc.Table.from_array(LARGE, decimals=0), tc.Marked([0, 7], 20_000, 20_000))

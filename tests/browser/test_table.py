@@ -208,6 +208,15 @@ def test_the_panel_tells_why_and_what_is_deduced(salazar: Page) -> None:
     expect(salazar.get_by_test_id("cell-deduced")).to_have_count(0)
 
 
+def test_the_panel_draws_what_is_deduced_of_a_large_value(salazar: Page) -> None:
+    enter(salazar, *SENSITIVE, "12345678")
+    cell(salazar, *SENSITIVE).click()
+    expect(salazar.get_by_test_id("cell-value")).to_have_text("12,345,678")
+    expect(salazar.get_by_test_id("cell-deduced")).to_have_text("exactly 12,345,678: no secret")
+    picture = salazar.get_by_test_id("cell-interval").locator("svg")
+    expect(picture).to_have_attribute("aria-label", re.compile("value 12,345,678"))
+
+
 @pytest.mark.slow
 def test_what_a_run_publishes_can_be_looked_at(salazar: Page) -> None:
     go(salazar, "protect")

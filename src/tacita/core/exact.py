@@ -138,13 +138,9 @@ def to_text(units: int, decimals: int) -> str:
     return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
 
 
-def to_grouped_text(units: int, decimals: int) -> str:
-    """Return a number of units as decimal text with commas between thousands: ``-1,234.5``."""
-    integer, point, fraction = to_text(units, decimals).partition(".")
-    digits = integer.removeprefix("-")
-    if not digits.isdecimal():
-        return integer
-    return f"{'-' if units < 0 else ''}{int(digits):,}{point}{fraction}"
+def to_decimal(units: int, decimals: int) -> Decimal:
+    """Return units as an exact decimal number without trailing zeros, unbounded ones as infinity."""
+    return Decimal(to_text(units, decimals))
 
 
 def to_texts(units: Iterable[int], decimals: int) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from math import inf
 from typing import Any
 
@@ -18,13 +19,18 @@ def list_names(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(f"'{name}'" for name in names[:most]) + more
 
 
-def format_number(value: float) -> str:
-    """Return a number as text for reports, thousands separated; a sign if it is infinite or missing."""
+def format_number(value: float | Decimal) -> str:
+    """Return a number as text, with commas between thousands; a sign if it is infinite or missing.
+
+    A decimal is written exactly, a float with twelve digits, or as many as it has before its point.
+    """
     if value != value:
         return "–"
     if value in (inf, -inf):
         return "∞" if value > 0 else "−∞"
-    return f"{value:,.10g}"
+    if isinstance(value, Decimal):
+        return f"{value:,f}"
+    return f"{value:,.{12 if abs(value) < 1e12 else 16}g}"
 
 
 def describe_method(name: str, options: Mapping[str, Any]) -> str:

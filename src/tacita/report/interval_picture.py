@@ -14,6 +14,8 @@ from __future__ import annotations
 from html import escape
 from math import inf, isfinite, isnan
 
+from tacita.core.words import format_number
+
 WIDTH, HEIGHT = 220, 26
 MARGIN = 14
 """Room for arrows left and right of the scale."""
@@ -175,4 +177,4 @@ def _draw_value(x: float) -> str:
 def _format_amount(number: float) -> str:
     if not isfinite(number):
         return "no end" if not isnan(number) else "?"
-    return f"{number:,.12g}"
+    return format_number(number)

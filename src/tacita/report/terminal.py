@@ -15,7 +15,7 @@ from rich.text import Text
 
 from tacita.auditing.explained_cell import write_explanation
 from tacita.core import exact
-from tacita.core.words import pluralize
+from tacita.core.words import format_number, pluralize
 from tacita.report.measures import MEASURED, MEASURES, Measure, Measures, find_best
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, build_crosstab, classify_cells, format_shown
 from tacita.report.verdicts import NOT_SAFE, SAFE, explain_verdicts, find_tone
@@ -196,7 +196,7 @@ def build_intervals_table(deduction: Deduction, most: int = 60) -> RichTable:
 def _format_bound(number: float) -> str:
     if np.isnan(number):
         return "not computed"
-    return f"{number:,.12g}" if np.isfinite(number) else "unbounded"
+    return format_number(number) if np.isfinite(number) else "unbounded"
 
 
 def build_figures_table(figures: Mapping[str, Any]) -> RichTable:

@@ -6,6 +6,7 @@ It names true values and respondents, so it is shown to the user of the app and 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 
@@ -30,27 +31,27 @@ class Contributor:
     """Someone who put ``amount`` into a cell: ``share`` percent of it."""
 
     name: str
-    amount: str
+    amount: Decimal
     share: float
 
 
 @dataclass(frozen=True)
 class CellFacts:
-    """A cell in words and numbers; levels are amounts as text.
+    """A cell in words and exact numbers.
 
     ``why`` says what makes the cell sensitive; where it is ``exempt`` by hand, what would.
     """
 
     cell: int
     name: str
-    value: str
+    value: Decimal
     is_sum: bool
     sensitive: bool
     exempt: bool
     why: tuple[str, ...]
-    lower: str
-    upper: str
-    sliding: str
+    lower: Decimal
+    upper: Decimal
+    sliding: Decimal
     decision: str
     count: int | None
     contributors: tuple[Contributor, ...]
@@ -64,8 +65,8 @@ def describe_cell(case: Case, judged: Sensitivity, cell: int) -> CellFacts:
     """Return what the page Table shows of a cell: value, levels, contributors, equations, cost."""
     table, levels = case.table, judged.levels
 
-    def amount(units: Units) -> str:
-        return exact.to_grouped_text(int(units[cell]), table.decimals)
+    def amount(units: Units) -> Decimal:
+        return exact.to_decimal(int(units[cell]), table.decimals)
 
     own = table.equations
     entries = np.flatnonzero(own.cells == cell)
@@ -100,7 +101,7 @@ def _list_largest(contributions: Contributions | None, cell: int, decimals: int)
     return tuple(
         Contributor(
             contributions.name(int(contributions.who[cell, rank])),
-            exact.to_grouped_text(int(contributions.values[cell, rank]), decimals),
+            exact.to_decimal(int(contributions.values[cell, rank]), decimals),
             100 * int(contributions.values[cell, rank]) / whole,
         )
         for rank in ranks

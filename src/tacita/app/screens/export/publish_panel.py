@@ -19,6 +19,7 @@ from tacita.app.controls.run_downloads import (
     show_busy,
 )
 from tacita.app.controls.runs import choose_run, describe_run
+from tacita.app.screens.export.file_list import TELLING, FileList, list_internal_files, sort_files
 from tacita.app.screens.export.place_field import PlaceField
 from tacita.app.work.exports import Export, make_file_name
 from tacita.app.work.job import Job, State
@@ -26,34 +27,11 @@ from tacita.app.work.workspace import Workspace
 from tacita.core.errors import TacitaError
 from tacita.core.words import pluralize
 from tacita.formats.workbook import preview_workbook
-from tacita.publication.folders import CERTIFICATE, INTERNAL, PUBLICATION
-from tacita.publication.release_write import Format, is_reason
+from tacita.publication.folders import INTERNAL, PUBLICATION
+from tacita.publication.release_write import is_reason
 from tacita.publication.results import PRIMARY_NOTE
-from tacita.verify import NOTHING
 
-ABOUT: dict[Format, str] = {
-    "xlsx": "Excel: one row per cell, and a crosstab; all hidden cells look alike",
-    "csv": "CSV: one row per cell with its codes, mark, low, high, value",
-    "crosstab": "CSV as the table is printed: rows by columns, hidden cells marked",
-    "sdmx": "SDMX-CSV: one row per cell, hidden cells without OBS_VALUE",
-    "parquet": "Parquet: the same rows with their types",
-    "html": "HTML: the table as a page to read, with a legend and your notice; no script",
-    "txt": "Tab-separated: rows of a table with two dimensions, hidden cells as PS or CS",
-    "tsv": "The same, with the ending .tsv",
-}
-TELLING = {"txt", "tsv"}
-"""Formats that tell which cells are primary, of tables with two dimensions."""
 USUAL_FORMATS = ("xlsx", "csv")
-INTERNAL_FILES = {
-    "audit.json": "the verdict on every sensitive cell; which cells are sensitive, no true values",
-    CERTIFICATE: "the proof, with true values; only of a safe release",
-    "release-internal.xlsx": "the release in colours, primary cells marked apart; with Excel",
-    "release-internal-sdmx.csv": "true values and their confidentiality, for receivers who may have them",
-    "project.toml": "repeats the run: tacita protect project.toml",
-    "repeat.py": "repeats the run from Python",
-    "table.parquet": "the table with true values, levels, bounds and costs (.jj without dimensions); none "
-    "where project.toml refers to the records it was made of",
-}
 TEXT = (".csv", ".txt", ".html", ".json", ".toml", ".py")
 FIRST_LINES, LONGEST_LINE, FIRST_COLUMNS = 12, 160, 10
 
@@ -96,29 +74,20 @@ class Publishing:
         ui.label(describe_run(job, workspace.case)).classes(
             "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
         )
-        with ui.element("div").classes("columns"):
-            with ui.element("div").classes("stack"):
-                self._formats()
-                self._why()
-            with ui.element("div").classes("stack"):
-                self._show_internal()
+        self._list_files()
+        self._why()
         self._destination()
         self._preview = ui.element("div").classes("stack").props("data-testid=preview")
         self._refresh()
 
     # ------------------------------------------------------------------ what is asked for
 
-    def _formats(self) -> None:
+    def _list_files(self) -> None:
         two_dimensions = len(self._job.problem.table.structure.dimensions) == 2
-        ui.label(f"For publication, in {PUBLICATION}/").classes("stack-title")
         specified = self._job.case.specification.output.formats
         wanted = self._workspace.formats or specified or USUAL_FORMATS
-        self._boxes = {}
-        for ending, about in ABOUT.items():
-            box = ui.checkbox(about, value=ending in wanted, on_change=self._choose_formats)
-            box.props(f"dense data-testid=format-{ending}")
-            box.set_enabled(ending not in TELLING or two_dimensions)
-            self._boxes[ending] = box
+        closed = () if two_dimensions else TELLING
+        self._files = FileList(wanted, closed, list_internal_files(self._job), self._choose_formats)
         self._warning = ui.label(f"! A tab-separated file {PRIMARY_NOTE}").classes("warning")
         self._warning.props("role=note data-testid=primary-told")
 
@@ -133,16 +102,6 @@ class Publishing:
             "outlined dense autogrow debounce=150 data-testid=reason"
         )
         self._reason.on_value_change(lambda: self._refresh())
-
-    def _show_internal(self) -> None:
-        ui.label(f"Internal, never to be published, in {INTERNAL}/").classes("stack-title")
-        unproven = f"says that {NOTHING}; with true values" if self._job.state is State.UNCHECKED else ""
-        with ui.element("dl").classes("files"):
-            for name, about in INTERNAL_FILES.items():
-                if name == CERTIFICATE and not self._safe:
-                    continue
-                put_words("dt", name)
-                put_words("dd", unproven if unproven and name == CERTIFICATE else about)
 
     def _destination(self) -> None:
         ui.label("Where to").classes("stack-title")
@@ -172,8 +131,9 @@ class Publishing:
 
     @property
     def _request(self) -> ExportRequest:
-        formats = tuple(ending for ending, box in self._boxes.items() if box.value and box.enabled)
-        return ExportRequest(formats, self._reason.value or "" if self._reason is not None else None)
+        return ExportRequest(
+            self._files.formats, self._reason.value or "" if self._reason is not None else None
+        )
 
     def _choose_formats(self) -> None:
         self._workspace.formats = self._request.formats
@@ -182,6 +142,7 @@ class Publishing:
     def _refresh(self) -> None:
         """Enable the export buttons that can be used now; their names tell where a release is unsafe."""
         request = self._request
+        self._files.show_following()
         allowed = self._safe or request.proper_reason is not None
         self._warning.set_visibility(not TELLING.isdisjoint(request.formats))
         for button, safe, unsafe in (
@@ -231,7 +192,7 @@ class Publishing:
             parcel = await self._export(Path(folder))
             self._preview.clear()
             with self._preview:
-                for path in (*parcel.publication, *parcel.internal):
+                for path in sort_files((*parcel.publication, *parcel.internal)):
                     _show_file(path, "for publication" if path in parcel.publication else "internal")
 
 
@@ -242,7 +203,7 @@ def _find_folder_remedies(error: TacitaError) -> list[Remedy]:
 
 def _list_files(files: Sequence[Path]) -> str:
     """Return the exported files of one folder as words for a notice: its path and their names."""
-    return f"{files[0].parent} ({', '.join(path.name for path in files)})"
+    return f"{files[0].parent} ({', '.join(path.name for path in sort_files(files))})"
 
 
 def _list_notes(notes: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from tacita.core.run import Event
+from tacita.report.measures import format_short
 
 MOST_POINTS = 240
 """Points of a line; of more every second, third, ... is left out, never the last."""
@@ -81,6 +82,6 @@ def _make_line(name: str, points: list[list[float]], colour: str, dash: str) -> 
 
 
 def _aloud(event: Event) -> str:
-    loss = "none yet" if event.incumbent is None else f"{event.incumbent:,.6g}"
-    bound = "none yet" if event.bound is None else f"{event.bound:,.6g}"
+    loss = "none yet" if event.incumbent is None else format_short(event.incumbent)
+    bound = "none yet" if event.bound is None else format_short(event.bound)
     return f"Loss {loss} and bound {bound} after {event.seconds:.1f} seconds"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from math import isinf, isnan
+from math import isnan
 
 from nicegui import run, ui
 
@@ -13,7 +13,7 @@ from tacita.app.work.cell_facts import LONGEST, CellFacts, Contributor, DeducedI
 from tacita.app.work.open_case import DecisionKind
 from tacita.core.errors import TacitaError
 from tacita.core.run import Run
-from tacita.core.words import pluralize
+from tacita.core.words import format_number, pluralize
 from tacita.report.interval_picture import draw_interval
 
 PAUSE = 0.15
@@ -44,7 +44,9 @@ class CellPanel:
         with self._place:
             self._heading(about.name)
             with ui.element("div").classes("strip"):
-                ui.label(about.value).classes("cell-value number").props("data-testid=cell-value")
+                ui.label(format_number(about.value)).classes("cell-value number").props(
+                    "data-testid=cell-value"
+                )
                 for word in _list_states(about):
                     ui.label(word).classes("state")
             self._requirement(about)
@@ -81,7 +83,7 @@ class CellPanel:
                     ("Above (UPL)", about.upper),
                     ("Width (SPL)", about.sliding),
                 ):
-                    _show_fact(name, amount)
+                    _show_fact(name, format_number(amount))
 
     def _contributors(self, title: str, listed: tuple[Contributor, ...], count: int | None) -> None:
         if not listed and count is None:
@@ -93,7 +95,7 @@ class CellPanel:
             if listed:
                 with ui.element("dl").classes("facts number"):
                     for one in listed:
-                        _show_fact(one.name, f"{one.amount} ({one.share:.1f} %)")
+                        _show_fact(one.name, f"{format_number(one.amount)} ({one.share:.1f} %)")
 
     def _sums(self, about: CellFacts) -> None:
         with ui.element("div").classes("cell-section"):
@@ -106,7 +108,7 @@ class CellPanel:
                 ui.label("none").classes("muted")
             if about.cost is not None:
                 with ui.element("dl").classes("facts number"):
-                    _show_fact("Cost of hiding", _format_number(about.cost))
+                    _show_fact("Cost of hiding", format_number(about.cost))
 
     async def _attack(self, place: ui.element, about: CellFacts, attack: OutsiderAttack, whose: str) -> None:
         if not attack.hides(about.cell):
@@ -166,15 +168,8 @@ def _describe_interval(interval: DeducedInterval) -> str:
     if isnan(interval.low) or isnan(interval.high):
         return f"not worked out within {LONGEST:g} s"
     if interval.low == interval.high:
-        return f"exactly {_format_number(interval.low)}: no secret"
-    return f"{_format_number(interval.low)} to {_format_number(interval.high)}"
-
-
-def _format_number(number: float) -> str:
-    """Return a number for the panel of a cell as the sheet beside it shows one."""
-    if isinf(number):
-        return "no end" if number > 0 else "no beginning"
-    return f"{number:,.0f}" if number.is_integer() else f"{number:,.12g}"
+        return f"exactly {format_number(interval.low)}: no secret"
+    return f"{format_number(interval.low)} to {format_number(interval.high)}"
 
 
 def _show_title(text: str) -> None:
