@@ -169,6 +169,18 @@ def test_a_draft_keeps_the_codes_of_the_data_and_undoes() -> None:
         draft.take(Hierarchy.flat(["a", "b"]))
 
 
+def test_codes_of_several_lengths_with_records_are_grouped_with_their_parts() -> None:
+    codes = ["1", "11", "111", "12", "2"]
+    draft = TreeDraft(Hierarchy.flat(codes), codes, of_records=True)
+    with pytest.raises(InputError, match="'1' has records of its own, so '11', '12' cannot stand") as refused:
+        draft.split("1-1-1")
+    assert refused.value.options == ("parts",)
+    assert not draft.is_changed
+    assert draft.group_parts() == "2 new groups: '1+', '11+'."
+    assert draft.tree.to_dict() == {"1+": {"1": {}, "11+": {"11": {}, "111": {}}, "12": {}}, "2": {}}
+    assert draft.can_rename("1+")
+
+
 def test_a_code_with_records_of_its_own_is_no_group(records: RecordsFile) -> None:
     case = tabulated(records)
     with pytest.raises(InputError, match="'N1' has records of its own"):

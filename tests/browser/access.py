@@ -35,6 +35,8 @@ def asked(page: Page, what: Literal["all", "stop", "again"], mode: Literal["ligh
 def complaints(page: Page, *, pointer_away: bool = True) -> list[str]:
     """All complaints about the page as it is: on a laptop and at 125 %, in the light and in the dark."""
     found = []
+    # The bar that an upload shows for a moment.
+    expect(page.locator(".q-loading-bar:not([aria-hidden=true])")).to_have_count(0)
     # Words beside the pointer are no part of the page, unless a test asks for them.
     if pointer_away:
         page.mouse.move(0, 0)

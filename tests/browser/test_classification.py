@@ -93,8 +93,6 @@ def open_classification(page: Page, axis: str = "rows") -> None:
 def test_a_classification_of_records_by_digits_outlives_a_reload(page: Page) -> None:
     open_records(page)
     shows(page, "Total", ".N1", ".N2", ".S1", ".S2")
-    # The bar that an upload shows for a moment.
-    expect(page.locator(".q-loading-bar:not([aria-hidden=true])")).to_have_count(0)
     assert complaints(page) == []
     expect(page.get_by_test_id("tree-digits")).to_have_attribute("placeholder", "such as 1-1")
     page.get_by_test_id("tree-digits").fill("2-1")
@@ -120,6 +118,21 @@ def test_a_classification_of_records_by_digits_outlives_a_reload(page: Page) -> 
     reload(page)
     open_by(page, "records-tabulate")
     expect(page.get_by_test_id("case-name")).to_have_text("firms · 7 cells")
+
+
+def test_codes_of_several_lengths_are_grouped_at_the_press_of_a_button(page: Page) -> None:
+    drop(page, "[data-testid=way-records]", "code,value\n1,5\n11,7\n12,8\n2,9\n")
+    choose_columns(page, "code")
+    page.get_by_test_id("classify-0").click()
+    page.get_by_test_id("tree-digits").fill("1-1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("tree-message")).to_contain_text("so '11', '12' cannot stand under it")
+    page.get_by_test_id("remedy").click()
+    shows(page, "Total", ".1+", "..1", "..11", "..12", ".2")
+    expect(page.get_by_test_id("tree-message")).to_contain_text("1 new group: '1+'.")
+    use(page)
+    open_by(page, "records-tabulate")
+    expect(page.get_by_test_id("case-name")).to_have_text("firms · 6 cells")
 
 
 def test_groups_from_a_column_of_records_are_saved_and_edited_on_the_table(page: Page) -> None:

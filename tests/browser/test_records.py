@@ -89,6 +89,17 @@ def test_dropped_records_are_tabulated_and_protected(page: Page) -> None:
     expect(page.get_by_test_id("records")).to_have_count(0)
 
 
+def test_rules_say_which_column_would_tell_the_holdings(page: Page) -> None:
+    drop(page, "[data-testid=way-records]", as_csv())
+    fill_in(page)
+    open_by(page, "records-tabulate")
+    go(page, "rules")
+    unfold(page, "unknown-insiders")
+    expect(page.get_by_test_id("unknown-insiders")).to_contain_text(
+        "tabulated without a column of holdings; if they have one, choose it under Holding or group"
+    )
+
+
 def test_runs_stay_with_the_table_that_was_tabulated(page: Page) -> None:
     drop(page, "[data-testid=way-records]", as_csv())
     fill_in(page)

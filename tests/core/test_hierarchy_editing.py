@@ -17,6 +17,7 @@ from tacita.core.hierarchy.editing import (
     renamed,
     ungrouped,
     with_codes,
+    with_parts_grouped,
 )
 
 TREE = Hierarchy.from_dict({"North": ["N1", "N2"], "South": ["S1", "S2"]}, labels={"N1": "Top"})
@@ -71,12 +72,23 @@ def test_names_and_labels() -> None:
         (lambda: ungrouped(TREE, "N1"), "no group"),
         (lambda: ungrouped(TREE, "Total"), "is the total"),
         (lambda: renamed(TREE, "N1", "S1"), "already"),
-        (lambda: refuse_parts(TREE, ["N1", "North"]), "'North' has records of its own"),
+        (lambda: refuse_parts(TREE, ["N1", "North"]), r"'North' has records of its own, so 'N1'.*"),
     ],
 )
 def test_what_is_no_tree_is_refused(wrong, words: str) -> None:
     with pytest.raises(HierarchyError, match=words):
         wrong()
+
+
+def test_codes_with_records_stand_in_a_group_with_their_parts() -> None:
+    codes = ["1", "1+", "11", "111", "12", "2"]
+    tree = Hierarchy.from_dict({"1": {"11": {"111": {}}, "12": {}, "1+": {}}, "2": {}}, labels={"1": "Crops"})
+    found, groups = with_parts_grouped(tree, codes)
+    assert found.to_dict() == {"1++": {"1": {}, "11+": {"11": {}, "111": {}}, "12": {}, "1+": {}}, "2": {}}
+    assert groups == ["1++", "11+"]
+    assert found.labels == {"1": "Crops"}
+    refuse_parts(found, codes)
+    assert with_parts_grouped(tree, ["12", "2"]) == (tree, [])
 
 
 def test_digits_of_levels() -> None:

@@ -208,6 +208,10 @@ class ClassificationDialog:
         self._digits.set_value(digits)
         self._take_digits()
 
+    def _group_parts(self) -> None:
+        with self._attempt():
+            self._show(note=self._draft.group_parts())
+
     async def _take_column(self, column: int) -> None:
         # The field goes back to the column before where the chosen one is refused.
         if column == self._taken or self._from_column is None:
@@ -292,6 +296,8 @@ class ClassificationDialog:
                     name, _, setting = option.partition("=")
                     if name == "digits":
                         draw_remedies([Remedy(f"Use {setting}", partial(self._use_digits, setting))])
+                    elif name == "parts":
+                        draw_remedies([Remedy("Group each such code with its parts", self._group_parts)])
                     elif name == "file":
                         self._choose_file("Another file…", "tree-other-file")
 

@@ -35,6 +35,8 @@ ENDINGS = (*CSV, *PARQUET, *WORKBOOKS)
 """What a file of records may be called."""
 USUAL_LARGEST = 5
 """Contributions kept per cell: rules look at two or three, and waivers step over some."""
+CONTRIBUTORS = {"respondent": "Respondent", "holding": "Holding or group"}
+"""The fields of the form for records on the page Start that say who contributes."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from tacita.core.hierarchy.editing import (
     renamed,
     ungrouped,
     with_codes,
+    with_parts_grouped,
     without_codes,
     write_digits,
 )
@@ -41,6 +42,7 @@ class TreeDraft:
         self.codes = tuple(codes)
         self._of_records = of_records
         self._steps, self._at = [with_codes(tree, codes)], 0
+        self._refused = self.tree
 
     @property
     def tree(self) -> Hierarchy:
@@ -60,6 +62,7 @@ class TreeDraft:
                 remedy="Leave a code under it, or move it elsewhere.",
             )
         if self._of_records:
+            self._refused = tree
             refuse_parts(tree, self.codes)
         self._steps = [*self._steps[: self._at + 1], tree]
         self._at += 1
@@ -99,6 +102,14 @@ class TreeDraft:
         self._change(Hierarchy.from_levels(self.codes, levels, self.tree.total, self.tree.labels))
         reached = cuts.index(max(map(len, self.codes))) + 1
         return "" if reached == len(cuts) else f"No code reaches level {reached + 1}."
+
+    def group_parts(self) -> str:
+        """Take the user's tree that was refused because codes with records stand above others, with a new
+        group in place of each; return a note that names the groups.
+        """
+        tree, groups = with_parts_grouped(self._refused, self.codes)
+        self._change(tree)
+        return f"{pluralize(len(groups), 'new group')}: {list_names(groups)}."
 
     def flatten(self) -> None:
         """Put all codes of the data directly under the total of the user's tree."""

@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 
 from tacita.core.errors import HierarchyError
 from tacita.core.hierarchy.tree import Hierarchy
+from tacita.core.words import list_names
 
 Children = dict[str, list[str]]
 
@@ -168,11 +169,37 @@ def with_codes(tree: Hierarchy, codes: Sequence[str]) -> Hierarchy:
 def refuse_parts(tree: Hierarchy, codes: Sequence[str]) -> None:
     """Refuse a tree with codes under those that records have, which would be no sums of their parts."""
     for code in codes:
-        if code in tree and tree.children(code):
+        if code in tree and (parts := tree.children(code)):
             raise HierarchyError(
-                f"{code!r} has records of its own, so no code can stand under it",
-                remedy="Group the codes, this one among them, under a new code.",
+                f"{code!r} has records of its own, so {list_names(parts, 3)} cannot stand under it",
+                remedy="Group them, this one among them, under a new code.",
+                options=["parts"],
             )
+
+
+def with_parts_grouped(tree: Hierarchy, codes: Sequence[str]) -> tuple[Hierarchy, list[str]]:
+    """Return the tree with a new group in place of each of these codes that has others under it, and the
+    groups' names; the code stands in its group, before the others.
+
+    So ``1`` above ``11`` and ``12`` becomes ``1+`` above ``1``, ``11`` and ``12``: records of ``1`` are those
+    that are assigned to no part of it.
+    """
+    below, own = _list_children(tree), {*codes}
+    taken, groups = {*tree.codes}, dict[str, str]()
+    for code in tree.codes[1:]:
+        if code in own and code in below:
+            groups[code] = f"{code}+"
+            while groups[code] in taken:
+                groups[code] += "+"
+            taken.add(groups[code])
+
+    def name(code: str) -> str:
+        return groups.get(code, code)
+
+    regrouped = {
+        name(code): [*([code] if code in groups else ()), *map(name, parts)] for code, parts in below.items()
+    }
+    return _build(tree, regrouped), [*groups.values()]
 
 
 def _select_tops(tree: Hierarchy, codes: Sequence[str]) -> list[str]:

@@ -38,7 +38,7 @@ def show_attackers(desk: Desk) -> None:
     """Show the panel of the page Rules on who attacks, and what they know."""
     with make_panel("Who attacks, and what they know", label="Attackers"):
         _BoundsForm(desk)
-        reasons = {kind: explain_unknown(desk.case.table, by) for kind, by in KINDS.items()}
+        reasons = {kind: explain_unknown(desk.case, by) for kind, by in KINDS.items()}
         _show_kinds(desk, {kind: reason for kind, reason in reasons.items() if not reason})
         if any(reasons.values()):
             with ui.expansion("Insiders who are not known of this table").classes("more") as fold:

@@ -6,7 +6,8 @@ import csv
 from collections.abc import Iterable
 from io import StringIO
 
-from tacita.core.tables.table import Table
+from tacita.app.work.open_case import Case
+from tacita.app.work.records import CONTRIBUTORS
 
 
 def join_names(names: Iterable[str]) -> str:
@@ -22,9 +23,14 @@ def split_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
-def explain_unknown(table: Table, by: str) -> str:
+def explain_unknown(case: Case, by: str) -> str:
     """Return words for the page Rules on why a table names no respondents or holdings; empty if it does."""
-    contributions = table.contributions if by == "respondent" else table.holdings
+    contributions = case.table.contributions if by == "respondent" else case.table.holdings
     if contributions is not None and (contributions.who >= 0).any():
         return ""
+    if case.from_records:
+        return (
+            f"the records were tabulated without a column of {by}s; if they have one, choose it under "
+            f"{CONTRIBUTORS[by]} on the page Start and tabulate again"
+        )
     return f"the table does not say which {by}s stand behind its cells; tabulate microdata to know them"

@@ -224,7 +224,7 @@ def _split_rule(text: str) -> list[str]:
 
 
 def _show_waivers(desk: Desk) -> None:
-    reason, waived = explain_unknown(desk.case.table, "respondent"), desk.case.specification.rules.waived
+    reason, waived = explain_unknown(desk.case, "respondent"), desk.case.specification.rules.waived
 
     def put(names: str) -> None:
         desk.specify("waived", rules={"waived": split_names(names)})

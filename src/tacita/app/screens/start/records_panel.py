@@ -14,7 +14,7 @@ from tacita.app.controls.classification_dialog import ClassificationDialog
 from tacita.app.controls.page_parts import make_heading, make_text_field, put_words
 from tacita.app.controls.remedies import lead_to
 from tacita.app.work.open_case import Case
-from tacita.app.work.records import Choice, RecordsFile, tabulate_records
+from tacita.app.work.records import CONTRIBUTORS, Choice, RecordsFile, tabulate_records
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
 from tacita.core.hierarchy import Hierarchy
@@ -94,11 +94,22 @@ class RecordsPanel:
             multiple=True,
             on_change=self._keep,
         ).props("dense outlined options-dense use-chips stack-label data-testid=records-by")
+        self._classified = ui.checkbox(
+            f"Use {', '.join(file.name for files in records.classifications.values() for file in files)}",
+            value=chosen.classified,
+            on_change=self._keep,
+        ).props("dense data-testid=records-classified")
+        self._classified.set_visibility(bool(records.classifications))
+        self._trees = dict(chosen.trees)
+        self._made = ui.element("div").classes("strip").props('role=group aria-label="Classifications"')
+        self._offer_classifying()
         with ui.element("div").classes("fields"):
             one = partial(_select_column, named, names, self._keep)
             self._value = one("Values", _name_counts(chosen), chosen.value, "value")
-            self._respondent = one("Respondent", "each record its own", chosen.respondent, "respondent")
-            self._holding = one("Holding or group", "none", chosen.holding, "holding")
+            self._respondent = one(
+                CONTRIBUTORS["respondent"], "each record its own", chosen.respondent, "respondent"
+            )
+            self._holding = one(CONTRIBUTORS["holding"], "none", chosen.holding, "holding")
             self._weight = one("Sampling weight", "none", chosen.weight, "weight")
         with (
             ui.expansion("More", caption="Condition, contributions, decimals", icon="tune")
@@ -122,15 +133,6 @@ class RecordsPanel:
                 ).props("dense outlined options-dense data-testid=records-decimal")
             for field in (self._where, self._largest, self._decimals):
                 field.on("blur", self._keep)
-        self._classified = ui.checkbox(
-            f"Use {', '.join(file.name for files in records.classifications.values() for file in files)}",
-            value=chosen.classified,
-            on_change=self._keep,
-        ).props("dense data-testid=records-classified")
-        self._classified.set_visibility(bool(records.classifications))
-        self._trees = dict(chosen.trees)
-        self._made = ui.element("div").classes("strip").props('role=group aria-label="Classifications"')
-        self._offer_classifying()
         with ui.element("div").classes("strip"):
             ui.button("Tabulate", on_click=self._tabulate).props(
                 "no-caps unelevated data-testid=records-tabulate"
