@@ -71,6 +71,8 @@ def test_dropped_records_are_tabulated_and_protected(page: Page) -> None:
     page.get_by_test_id("records-tabulate").click()
     expect(page.get_by_test_id("notice-error")).to_contain_text("choose at least one")
     fill_in(page)
+    # One action is primary.
+    expect(page.locator(".q-btn.bg-primary:visible")).to_have_text(["Tabulate"])
     page.get_by_test_id("records-more").get_by_text("More").click()
     expect(page.get_by_test_id("records-where")).to_be_visible()
     assert complaints(page) == []

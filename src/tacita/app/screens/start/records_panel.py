@@ -32,21 +32,27 @@ class RecordsPanel:
     ----------
     begin
         Opens what a function makes; it is called outside of the event loop.
+    on_show
+        Called when records are at hand, and when they no longer are.
     """
 
     def __init__(
-        self, workspace: Workspace, begin: Callable[[Callable[[], Case]], Awaitable[object]]
+        self,
+        workspace: Workspace,
+        begin: Callable[[Callable[[], Case]], Awaitable[object]],
+        on_show: Callable[[], None],
     ) -> None:
         self._workspace = workspace
         self._begin = begin
+        self._on_show = on_show
         self._place = ui.element("div").classes("records-place")
-        self.show()
 
     def show(self) -> None:
         """Show the form for the session's records on the page Start; nothing where there are none."""
         self._place.clear()
         records = self._workspace.records
         self._place.set_visibility(records is not None)
+        self._on_show()
         if records is None:
             return
         title = f"Tabulate {records.path.name}"

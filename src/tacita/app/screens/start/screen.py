@@ -116,11 +116,12 @@ class StartScreen:
         kept = workspace.recent is not None and bool(workspace.recent.list_offers())
         if kept:
             RecentPanel(workspace, self._go_on_with)
-        self._records = RecordsPanel(workspace, partial(self._begin, reading=NO_OPTIONS))
+        self._records = RecordsPanel(workspace, partial(self._begin, reading=NO_OPTIONS), self._rank_actions)
         with ui.element("div").classes("columns ways-in"):
             self._open_files()
             self._paste()
             self._offer_first_examples()
+        self._records.show()
         make_heading("Other ways to begin")
         with ui.element("div").classes("ways-in other-ways"):
             self._tabulate_records()
@@ -157,9 +158,8 @@ class StartScreen:
     def _open_files(self) -> None:
         with make_panel("Open files").classes("drop-zone").props("data-testid=drop-zone"):
             ui.label("Drop them anywhere on this page, or").classes("drop-words")
-            ui.button("Choose files").props("no-caps unelevated data-testid=open-files").on(
-                "click", js_handler=make_picker_handler(self._files)
-            )
+            self._choose = ui.button("Choose files").props("no-caps unelevated data-testid=open-files")
+            self._choose.on("click", js_handler=make_picker_handler(self._files))
             ui.label(
                 "A table, with classifications called like its dimensions; a project with its data; or "
                 "microdata."
@@ -194,6 +194,15 @@ class StartScreen:
                 "click", js_handler=make_picker_handler(self._record_files)
             )
             ui.label("With classifications called like its columns, if there are any.").classes("muted")
+
+    def _rank_actions(self) -> None:
+        """Leave one primary action on the page: tabulate records at hand, go on with an open table, or choose
+        files.
+        """
+        if self.workspace.records is None and self.workspace.case is None:
+            self._choose.props(remove="outline")
+        else:
+            self._choose.props("outline")
 
     def _paste(self) -> None:
         with make_panel(
