@@ -76,7 +76,7 @@ bench: $(SYSTEM)  ## every benchmark, one after the other
 	@set -e; for script in $(sort $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script; done
 
 screenshots: $(SYSTEM)  ## the pictures of docs/app.md, taken anew
-	@$(BIN)/python tests/browser/screenshots.py docs/images
+	@PYTHONPATH=tests $(BIN)/python tests/browser/screenshots.py docs/images
 
 docs: $(SITE)  ## the documents as a site, in build/site; a link that leads nowhere is an error
 	@$(BIN)/python website/pages.py build/docs
