@@ -63,6 +63,16 @@ def fill_in(page: Page) -> None:
     choose(page, "records-respondent", "respondent")
 
 
+def protect_records(page: Page) -> None:
+    """Tabulate the records at hand and protect the table."""
+    fill_in(page)
+    open_by(page, "records-tabulate")
+    go(page, "rules")
+    add_rule(page, "p-percent", "p-percent(10)")
+    go(page, "protect")
+    run(page, state="safe")
+
+
 def test_dropped_records_are_tabulated_and_protected(page: Page) -> None:
     drop(page, "[data-testid=way-records]", as_csv())
     columns = page.get_by_test_id("records-columns")
@@ -104,12 +114,7 @@ def test_rules_say_which_column_would_tell_the_holdings(page: Page) -> None:
 
 def test_runs_stay_with_the_table_that_was_tabulated(page: Page) -> None:
     drop(page, "[data-testid=way-records]", as_csv())
-    fill_in(page)
-    open_by(page, "records-tabulate")
-    go(page, "rules")
-    add_rule(page, "p-percent", "p-percent(10)")
-    go(page, "protect")
-    run(page, state="safe")
+    protect_records(page)
     go(page, "start")
     expect(page.get_by_test_id("open-now")).to_contain_text("1 run")
     leave_out_column(page, "size")
@@ -174,12 +179,7 @@ def test_records_by_their_path_stay_where_they_are(page: Page, tmp_path: Path) -
     page.get_by_test_id("path").fill(str(tmp_path / "firms.csv"))
     page.get_by_test_id("path-records").click()
     expect(page.get_by_test_id("records")).to_contain_text("Use region.csv")
-    fill_in(page)
-    open_by(page, "records-tabulate")
-    go(page, "rules")
-    add_rule(page, "p-percent", "p-percent(10)")
-    go(page, "protect")
-    run(page, state="safe")
+    protect_records(page)
     go(page, "export")
     project = downloaded(page, "download-internal")["internal/project.toml"].decode()
     assert f'microdata = "{tmp_path / "firms.csv"}"' in project
