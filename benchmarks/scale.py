@@ -200,7 +200,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("case", nargs="*", help=f"default: all of {', '.join(CASES)}")
+    parser.add_argument("case", nargs="*", help=f"default: all of {', '.join(CASES)}".replace("%", "%%"))
     parser.add_argument("--limit", type=float, default=600.0, help="CPU seconds per case")
     parser.add_argument("--data", type=Path, default=Path("../shared"), help="folder of the public tables")
     parser.add_argument("--no-audit", action="store_true", help="leave out the audits")

@@ -290,7 +290,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("case", nargs="*", help=f"default: all of {', '.join(CASES)}")
+    parser.add_argument("case", nargs="*", help=f"default: all of {', '.join(CASES)}".replace("%", "%%"))
     parser.add_argument("--limit", type=float, default=TEN_MINUTES, help="wall seconds per case")
     parser.add_argument("--bare", type=float, default=30.0, help="wall seconds for HiGHS on the first model")
     parser.add_argument("--audit", action="store_true", help="audit, certify and verify every release")

@@ -82,6 +82,11 @@ class Separation:
         self._most = 1.0 if presolved.only_switches else WIDE
 
     @property
+    def is_network(self) -> bool:
+        """Whether attacks on the presolved table are flows in a network."""
+        return self._flows is not None
+
+    @property
     def has_short_rounds(self) -> bool:
         """Whether rounds of cuts end with far fewer than there are requirements."""
         return self.near is not None and len(self.requirements) > MANY

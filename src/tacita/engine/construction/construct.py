@@ -52,6 +52,7 @@ class Construction:
 
     ``forced`` cells are hidden in any case; ``cost`` is infinite where a cell must be published.
     ``marginal_cost`` is what one more witness pays for a cell: nothing where it is hidden already.
+    ``conditional`` cells have requirements that count only while they are hidden.
     ``keep`` is called often, between two steps, when the pattern and its witnesses fit each other. ``aim`` is
     what is built, for those who wait for it.
     """
@@ -65,8 +66,8 @@ class Construction:
         self.hidden = forced.copy()
         self.marginal_cost = np.where(forced, 0.0, cost)
         self.at = presolved.position[requirements.cell]
-        self._conditional = np.zeros(len(presolved), dtype=bool)
-        self._conditional[self.at[requirements.conditional & (self.at >= 0)]] = True
+        self.conditional = np.zeros(len(presolved), dtype=bool)
+        self.conditional[self.at[requirements.conditional & (self.at >= 0)]] = True
         self.witnesses: dict[int, Witness] = {}
         self._users: dict[int, set[int]] = {}
 
@@ -200,6 +201,21 @@ class Construction:
                     self._take_over(region, found)
         return start - self.loss
 
+    def list_users(self, cells: Cells) -> list[int]:
+        """Return the requirements that count and use one of some cells, the largest level first."""
+        users = {k for cell in cells.tolist() for k in self._users.get(cell, ()) if self._counts(k)}
+        return sorted(users, key=lambda k: (-self.requirements.level[k], k))
+
+    def replace(self, region: Cells, hidden: Mask, witnesses: Mapping[int, Witness]) -> None:
+        """Hide in a region what another pattern hides there, and take the witnesses that changed for it."""
+        for k, witness in witnesses.items():
+            if witness is not self.witnesses[k]:
+                self._drop(k, self.witnesses[k])
+                self._keep(k, witness)
+        self._publish(region[self.hidden[region] & ~hidden[region]])
+        self._hide(region[hidden[region]])
+        self.publish_unused()
+
     def _adapt(self, k: int) -> Witness | None:
         """Return a witness of requirement ``k`` made of one that uses its cell, or None."""
         level, users = self.requirements.level, self._users.get(int(self.at[k]), ())
@@ -227,7 +243,7 @@ class Construction:
         after[freed] = False
         used = np.unique(np.concatenate([*(witness.cells for witness in found.values()), freed[:0]]))
         fresh = used[~after[used]]
-        if self.cost[fresh].sum() >= self.cost[freed].sum() or self._conditional[fresh].any():
+        if self.cost[fresh].sum() >= self.cost[freed].sum() or self.conditional[fresh].any():
             return
         self._publish(freed)
         self._hide(fresh)
@@ -239,7 +255,7 @@ class Construction:
     def _solver(self) -> RegionSolver:
         """The solver of regions for the present requirements."""
         return RegionSolver(
-            self.presolved, self.requirements, self.cost, self._conditional, self._moves.integer
+            self.presolved, self.requirements, self.cost, self.conditional, self._moves.integer
         )
 
     def _find_exclusive(self, group: set[int], cell: int) -> Cells:

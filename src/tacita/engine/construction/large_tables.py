@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -19,6 +20,7 @@ from tacita.engine.construction.dual_ascent import DualAscent
 from tacita.engine.construction.local_moves import CHEAP_FIRST, NEAR_FIRST, LocalMoves
 from tacita.engine.construction.near_attacks import NearAttacks
 from tacita.engine.construction.neighbourhood import Neighbourhoods
+from tacita.engine.construction.region_programs import RegionPrograms
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.solvers.network import Network
 from tacita.solvers.row_pool import CutRow
@@ -101,6 +103,29 @@ class LargeTable:
                 if not self._complete() or not self._offer() or saved < worthwhile * search.loss:
                     self.settled = run.seconds < until
                     break
+
+    def improve_by_programs(self, rows: Sequence[CutRow], until: float) -> list[CutRow]:
+        """Offer better patterns to the search, region by region by integer programs over cuts, until regions
+        save nothing or so many seconds of the run have passed; return the cuts with those that were found.
+        """
+        search, run = self.search, self.search.run
+        assert search.best is not None
+        programs = None
+        with suppress(StoppedError, SolverError):
+            self._adopt(self._begin_near(self._forced, np.ones(len(self.presolved))))
+            self._begin_with(search.best)
+            if not self._complete():
+                return list(rows)
+            self._offer()
+            allowed = np.isfinite(self._cost) & (search.upper[self.presolved.switch] > 0)
+            cutter = self.separation.cutter
+            programs = RegionPrograms(self._construction, self._moves, self._attacks, cutter, rows, allowed)
+            while not run.over and run.seconds < until and not search.closed:
+                search.report_progress("improving")
+                improved = programs.improve_one(run.limited(until - run.seconds))
+                if improved is None or (improved and not (self._complete() and self._offer())):
+                    break
+        return list(rows) if programs is None else programs.rows
 
     def __call__(self, x: Floats, thorough: bool = False) -> Floats | None:
         """Return a protected pattern near a fractional point of the search, or None without a better one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacita.core.exact import Floats, Mask
+from tacita.core.exact import Cells, Floats, Mask
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import Requirements
 from tacita.engine.construction.neighbourhood_kernels import (
@@ -62,6 +62,12 @@ class Neighbourhoods:
     def gather(self, target: int, allowed: Mask, most: int, found: int = 0) -> int:
         """Gather the allowed cells nearest to a target, by equations; return how many there are now."""
         return gather(self._table, self._scratch, target, allowed, most, found)
+
+    def list_nearest(self, target: int, allowed: Mask, most: int) -> Cells:
+        """Return the allowed cells nearest to an allowed target, by equations, in ascending order."""
+        found = self._scratch.cells[: self.gather(target, allowed, most)].copy()
+        self._scratch.position[found] = -1
+        return np.sort(found)
 
     def gather_cheap(self, target: int, marginal_cost: Floats, most: int, step: float) -> int:
         """Gather the cells that the cheapest paths from a target lead to; return how many there are now.

@@ -5,7 +5,8 @@ is then completed at costs that follow the relaxation, with noise,
 
     w_i (1 - x_i) exp(noise),                                   x the point of the relaxation,
 
-and cleaned. The search goes on from patterns of equal or smaller loss.
+and cleaned. The search goes on from patterns that lose little more than the incumbent, which leads out of
+its neighbourhood, and returns to the incumbent after some attempts in vain.
 """
 
 from __future__ import annotations
@@ -17,8 +18,12 @@ from tacita.core.exact import Cells, Floats, Mask
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.proposals import Patterns
 
-LEAST, MOST = 0.05, 0.35
-"""Share of the hidden cells that is published."""
+LEAST, MOST = 0.02, 0.35
+"""Share of the hidden cells that is published; small shares are as frequent as large ones."""
+WORSE = 0.01
+"""Share of the incumbent's loss by which a pattern may be worse for the search to go on from it."""
+RETURN = 30
+"""Attempts in vain after which the search returns to the incumbent."""
 NOISE = 0.3
 """Standard deviation of the logarithm of costs."""
 
@@ -39,7 +44,9 @@ class LocalSearch:
             search.report_progress("improving", failures, patience)
             found = self._attempt(current, guide)
             failures += 1
-            if found is None or search.model.loss(found) > loss:
+            if failures % RETURN == 0:
+                current, loss = search.best, search.loss
+            if found is None or search.model.loss(found) > max(loss, (1.0 + WORSE) * search.loss):
                 continue
             current, loss = found, search.model.loss(found)
             if search.offer(found):
@@ -51,7 +58,8 @@ class LocalSearch:
         hidden, kept = x[switch] > 0, self.search.model.lower[switch] > 0
         near = _sort_by_distance(self._incidence, hidden, random)
         near = near[~kept[near]]
-        hidden[near[: max(2, int(random.uniform(LEAST, MOST) * near.size))]] = False
+        share = LEAST * (MOST / LEAST) ** random.uniform()
+        hidden[near[: max(2, int(share * near.size))]] = False
         noise = np.exp(random.normal(0.0, NOISE, switch.size))
         return self.proposals.complete_near(hidden, guide[switch], noise)
 

@@ -38,11 +38,12 @@ from tacita.engine.model import Model
 from tacita.engine.search.explicit_model import is_exact, solve_explicit_model
 from tacita.engine.search.explicit_program import ExplicitProgram
 from tacita.engine.search.incumbent import ReleaseSearch
+from tacita.engine.search.integer_master import IntegerMaster
 from tacita.engine.search.local_search import LocalSearch
 from tacita.engine.search.proposals import Patterns, Proposals
 from tacita.engine.search.root import Root
 from tacita.engine.search.sifting import MANY, sift
-from tacita.engine.search.tree import search_tree
+from tacita.engine.search.tree import SHARE_OF_REGIONS, search_tree
 from tacita.solvers.linear_program import Solution
 
 if TYPE_CHECKING:
@@ -58,10 +59,14 @@ MUCH = 100_000
 """Cells of the presolved table times requirements from which on the exact engine would need seconds to a
 release of its own, and begins with a constructed one. Insiders need far more; there the construction goes on.
 """
+VERY_MUCH = 500_000
+"""The same number from which on the construction goes on without insiders, too."""
 FIRST_ROUNDS = 5
 """Rounds of cuts before a constructed release is improved, for a first bound."""
 SHARE = 0.3
 """Share of the time for improving a constructed release before the relaxation begins."""
+SHARE_OF_RELAXATION = 0.4
+"""Share of the time that is left after that for the relaxation."""
 CHECK = 0.01
 """Seconds per requirement, after the time is over, for which a start is still checked."""
 
@@ -154,16 +159,20 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
     propose: Patterns | None = large or (Proposals(separation, search) if is_suppression else None)
     root = root or Root(search, separation)
     has_integers = bool(model.integer.any())
-    # A release that passes still improve much needs time for that.
-    half = np.inf if large is None or large.settled else search.run.seconds + search.run.remaining / 2.0
-    root.tighten(propose, patient=not has_integers, until=half)
+    # A constructed release is improved further after it. Against insiders that takes long, and gains less
+    # than the relaxation does.
+    share = 1.0 if large is None or separation.insiders else SHARE_OF_RELAXATION
+    until = search.run.seconds + share * search.run.remaining
+    root.tighten(propose, patient=not has_integers, until=until)
     if not has_integers:
         return _finish_linear(search, separation, root)
+    if large is not None and not has_tree and root.rows and not search.closed:
+        _improve_without_tree(large, root)
     if large is not None and not large.settled and not search.closed:
         large.improve(np.inf)
     if not search.closed and not search.run.over and has_tree:
         improve = None if propose is None else LocalSearch(search, propose)
-        search_tree(search, separation, root, propose, improve)
+        search_tree(search, separation, root, propose, improve, large)
     return search.make_solution()
 
 
@@ -206,8 +215,8 @@ def is_constructed(presolved: PresolvedTable, rung: Rung = "auto") -> bool:
     """
     if rung != "auto":
         return rung == "construction" and _is_suppression(presolved)
-    insiders = len(presolved.model.problem.insiders) > 0
-    if len(presolved) < LARGE and not (insiders and _is_much(presolved)):
+    much = MUCH if len(presolved.model.problem.insiders) else VERY_MUCH
+    if len(presolved) < LARGE and not _is_much(presolved, much):
         return False
     return _is_suppression(presolved) and find_network(presolved) is None
 
@@ -254,9 +263,9 @@ def _construct(separation: Separation, search: ReleaseSearch, start: Floats | No
     return large if constructed else None
 
 
-def _is_much(presolved: PresolvedTable) -> bool:
-    """Return whether the exact engine would need seconds to a first release."""
-    return len(presolved) * len(presolved.model.requirements) >= MUCH
+def _is_much(presolved: PresolvedTable, much: int = MUCH) -> bool:
+    """Return whether the presolved cells times requirements are so many or more."""
+    return len(presolved) * len(presolved.model.requirements) >= much
 
 
 def _offer_constructed(separation: Separation, search: ReleaseSearch) -> None:
@@ -293,6 +302,15 @@ def _improve_constructed(large: LargeTable, is_last: bool) -> Root | None:
         # Time ended the ascent early, so that a release was improved before it was complete.
         large.bound(np.inf)
     return None
+
+
+def _improve_without_tree(large: LargeTable, root: Root) -> None:
+    """Improve the pattern of a large table by regions, and the bound of its search by the integer master,
+    where no tree follows the relaxation.
+    """
+    search, run = large.search, large.search.run
+    cuts = large.improve_by_programs(root.rows, run.seconds + SHARE_OF_REGIONS * run.remaining)
+    IntegerMaster(search, large.separation, cuts).tighten(min(run.remaining / 2.0, run.seconds))
 
 
 def _solve_growing(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -18,9 +18,13 @@ from tacita.core.errors import InfeasibleError, SolverError, StoppedError
 from tacita.core.exact import Floats
 from tacita.engine.attack.separation import Separation
 from tacita.engine.search.incumbent import ReleaseSearch
+from tacita.engine.search.integer_master import IntegerMaster
 from tacita.engine.search.root import Propose, Root
 from tacita.solvers import scip
 from tacita.solvers.row_pool import CutRow
+
+if TYPE_CHECKING:
+    from tacita.engine.construction.large_tables import LargeTable
 
 NODES_AROUND = 60
 """Nodes of the small tree."""
@@ -40,7 +44,15 @@ WORTH = 1e-3
 """Gap for which one such attempt is made."""
 WIDE_GAP = 0.15
 """Relative gap that no tree closes soon: the local search comes first."""
+MIDDLE_GAP = 0.05
+"""The same in tables that are no networks, whose trees are slower; the integer master follows there."""
 NARROW_GAP = 0.01
+SHARE_OF_REGIONS = 0.6
+"""Share of the time that is left for regions of large tables."""
+SHARE_OF_MASTER = 0.2
+"""Share of the time that is left for the integer master; it takes no longer than all that was before."""
+PATIENCE_WIDE = 150
+"""Attempts of the local search that may fail in a row where the gap is still wide after that."""
 FEW = 40
 """Variables that are not fixed, up to which the tree comes first: it takes less time than local search."""
 NODES_FIRST = 60
@@ -61,21 +73,38 @@ def search_tree(
     root: Root,
     propose: Propose | None,
     improve: Improve | None,
+    large: LargeTable | None,
 ) -> None:
-    """Search the branch-and-cut tree below a root until the incumbent is optimal or the time is over."""
+    """Search the branch-and-cut tree below a root until the incumbent is optimal or the time is over.
+
+    ``large`` improves the incumbent by regions, where it is given.
+    """
     if search.best is not None and root.point.size:
         _search_near_incumbent(search, root, _AttackerRows(search, separation, propose, improve))
         if improve is not None and not search.closed and _count_open(search) > FEW:
-            _improve_incumbent(search, root, _AttackerRows(search, separation, propose, improve), improve)
+            rows = _AttackerRows(search, separation, propose, improve)
+            _improve_incumbent(search, root, rows, improve, large)
     if not search.closed and not search.run.over:
         _search_all(search, root, _AttackerRows(search, separation, propose, improve), None)
 
 
-def _improve_incumbent(search: ReleaseSearch, root: Root, rows: _AttackerRows, improve: Improve) -> None:
-    """Improve the search's incumbent before the tree, by local search or a first tree, as the gap asks."""
-    gap = _relative_gap(search)
-    if gap > WIDE_GAP:
+def _improve_incumbent(
+    search: ReleaseSearch, root: Root, rows: _AttackerRows, improve: Improve, large: LargeTable | None
+) -> None:
+    """Improve the search's incumbent before the tree, by local search and regions or by a first tree, as the
+    gap asks, and beyond networks its bound by the integer master.
+    """
+    gap, is_network = _relative_gap(search), rows.separation.is_network
+    if gap > (WIDE_GAP if is_network else MIDDLE_GAP):
         improve(root.point, PATIENCE_FIRST)
+        if not is_network and _relative_gap(search) > MIDDLE_GAP and not search.closed:
+            cuts, run = root.rows, search.run
+            if large is not None:
+                cuts = large.improve_by_programs(cuts, run.seconds + SHARE_OF_REGIONS * run.remaining)
+            seconds = min(SHARE_OF_MASTER * run.remaining, run.seconds)
+            IntegerMaster(search, rows.separation, cuts).tighten(seconds)
+            if _relative_gap(search) > WIDE_GAP:
+                improve(root.point, PATIENCE_WIDE)
     elif gap > NARROW_GAP:
         _search_all(search, root, rows, NODES_FIRST)
         # The next tree has to find the cuts of this one again.

@@ -1,0 +1,138 @@
+"""Regions solved as integer programs over cuts, and the integer master: patterns protect, and cuts and bounds
+hold for the optimum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+
+import tacita as tc
+from tacita import generate
+from tacita.engine.attack.cuts import Cutter
+from tacita.engine.attack.presolved import PresolvedTable
+from tacita.engine.attack.separation import Separation
+from tacita.engine.construction.large_tables import LargeTable
+from tacita.engine.model import Model
+from tacita.engine.search.incumbent import ReleaseSearch
+from tacita.engine.search.integer_master import IntegerMaster
+from tacita.engine.search.root import Root
+
+SEEDS = range(4)
+ROUNDS = 3
+LIMIT = 1.0
+"""Seconds for the regions of one table: what they have found by then must protect, too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """A search with a constructed pattern and a few rounds of its relaxation."""
+
+    problem: tc.Problem
+    model: Model
+    search: ReleaseSearch
+    separation: Separation
+    large: LargeTable
+    root: Root
+
+    @property
+    def release(self) -> tc.Release:
+        """The pattern of the incumbent, as a release."""
+        assert self.search.best is not None
+        return tc.Release.suppress(self.problem.table, self.search.best > 0.5)
+
+
+def begin(problem: tc.Problem, run: tc.Run | None = None) -> Begun:
+    """Construct a pattern and begin its relaxation."""
+    model = tc.Suppression().model(problem).with_fixed_costs_in_constant()
+    search, presolved = ReleaseSearch(model, (run or tc.Run()).begin()), PresolvedTable.of(model)
+    cutter = Cutter(presolved, search.lower, search.upper)
+    separation = Separation(presolved, model.requirements, cutter, search.run)
+    large = LargeTable(separation, search)
+    assert large.construct()
+    root = Root(search, separation)
+    root.tighten(None, patient=False, rounds=ROUNDS)
+    return Begun(problem, model, search, separation, large, root)
+
+
+@cache
+def cube(seed: int) -> tc.Problem:
+    return generate.problem((5, 4, 4), "logn", sensitive=6, kind="magnitudes", seed=seed)
+
+
+@cache
+def of_records(seed: int) -> tc.Problem:
+    """A small table of microdata, with everyone in the records as attacker."""
+    dimensions = {"region": (3, 1), "industry": (4, 1), "size": (2, 1)}
+    made = generate.microdata(60, dimensions, respondents=60, seed=seed)
+    table = tc.tabulate(made.records, made.hierarchies, value="value", respondent="respondent", decimals=0)
+    return tc.Problem(table, "p-percent(15)")
+
+
+@cache
+def optimum(make: str, seed: int) -> tuple[float, np.ndarray]:
+    """The least loss and a pattern that attains it, by the exact engine."""
+    release = tc.Suppression(search="exact").protect(PROBLEMS[make](seed))
+    assert release.outcome.status is tc.Status.OPTIMAL
+    return release.outcome.loss, release.hidden
+
+
+PROBLEMS = {"cube": cube, "records": of_records}
+both = pytest.mark.parametrize("make", PROBLEMS)
+
+
+@both
+@pytest.mark.parametrize("seed", SEEDS)
+def test_patterns_protect_and_cuts_hold_for_the_optimum(make: str, seed: int) -> None:
+    begun, (least, hidden) = begin(PROBLEMS[make](seed)), optimum(make, seed)
+    before = begun.search.loss
+    rows = begun.large.improve_by_programs(begun.root.rows, begun.search.run.seconds + LIMIT)
+    assert least <= begun.search.loss <= before
+    assert tc.audit(begun.problem, begun.release).safe
+    # Bounds of variables are tightened for better releases than the incumbent only.
+    if least < begun.search.loss:
+        best = hidden.astype(float)
+        assert min(row.compute_slack(best) for row in rows) >= -1e-6
+
+
+@both
+def test_regions_save_something_and_give_cuts(make: str) -> None:
+    saved, found = 0.0, 0
+    for seed in SEEDS:
+        begun = begin(PROBLEMS[make](seed))
+        before = begun.search.loss
+        rows = begun.large.improve_by_programs(begun.root.rows, begun.search.run.seconds + LIMIT)
+        saved, found = saved + before - begun.search.loss, found + len(rows) - len(begun.root.rows)
+    assert saved > 0
+    assert found > 0
+
+
+def test_no_region_is_solved_without_time() -> None:
+    begun = begin(cube(0))
+    assert begun.large.improve_by_programs(begun.root.rows, 0.0) == begun.root.rows
+    assert tc.audit(begun.problem, begun.release).safe
+
+
+@both
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_integer_master_bounds_the_optimum(make: str, seed: int) -> None:
+    begun, (least, _) = begin(PROBLEMS[make](seed)), optimum(make, seed)
+    relaxed = begun.root.value
+    IntegerMaster(begun.search, begun.separation, begun.root.rows).tighten(20.0)
+    assert begun.search.bound <= least + 1e-6
+    assert begun.search.bound >= relaxed - 1e-6
+    assert tc.audit(begun.problem, begun.release).safe
+
+
+def test_the_integer_master_raises_bounds_of_the_relaxation() -> None:
+    raised = []
+    for seed in SEEDS:
+        begun = begin(cube(seed))
+        before = begun.search.bound
+        IntegerMaster(begun.search, begun.separation, begun.root.rows).tighten(20.0)
+        raised.append(begun.search.bound - before)
+    assert min(raised) >= 0
+    assert max(raised) > 0
