@@ -42,9 +42,10 @@ def build(workspace: Workspace) -> None:
         job = choose_run(workspace, workspace.proposed)
         if job is None:
             return
-        if (newest := workspace.jobs[-1]) is not workspace.proposed and workspace.chosen is newest:
+        if (newest := workspace.chosen) is not None and newest is not job:
             ui.label(
-                f"Proposed is the newest run that is safe. Newer, and not known to be safe: {newest.title}."
+                "Proposed is the newest run of the present table and rules that is safe. "
+                f"The run shown last: {newest.title} · {describe_run(newest, workspace.case)}."
             ).classes("muted").props("data-testid=proposed")
         if job.audit is None:
             ui.label(f"This run has nothing to export: {job.error}").props("data-testid=nothing-to-export")
@@ -168,8 +169,8 @@ class Publishing:
             parcel = await self._export(folder)
             notices.tell(
                 f"Written: {pluralize(len(parcel.publication), 'file')} for publication, "
-                f"{len(parcel.internal)} internal.\nFor publication: {_list_files(parcel.publication)}"
-                f"\nInternal: {_list_files(parcel.internal)}" + _list_notes(parcel.notes),
+                f"{len(parcel.internal)} internal.\nFor publication: {_name_files(parcel.publication)}"
+                f"\nInternal: {_name_files(parcel.internal)}" + _list_notes(parcel.notes),
                 "done",
             )
         self._folder.check()
@@ -201,7 +202,7 @@ def _find_folder_remedies(error: TacitaError) -> list[Remedy]:
     return [] if error.options else [Remedy("Choose another folder", partial(lead_to, "export-folder"))]
 
 
-def _list_files(files: Sequence[Path]) -> str:
+def _name_files(files: Sequence[Path]) -> str:
     """Return the exported files of one folder as words for a notice: its path and their names."""
     return f"{files[0].parent} ({', '.join(path.name for path in sort_files(files))})"
 
