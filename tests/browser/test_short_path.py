@@ -159,4 +159,6 @@ def test_a_failed_run_leaves_the_way_to_the_safe_one(page: Page) -> None:
     with leads_on(page):
         step.click()
     expect(page.get_by_test_id("choose-run")).to_have_value("1 · suppression · ✔ safe")
-    expect(page.get_by_test_id("proposed")).to_contain_text("The run shown last: 2 · rounding (base 10) · ! failed.")
+    expect(page.get_by_test_id("proposed")).to_contain_text(
+        "The run shown last: 2 · rounding (base 10) · ! failed."
+    )

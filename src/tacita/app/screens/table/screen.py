@@ -185,7 +185,8 @@ class TableScreen:
         sensitive, marked = len(self._judged.levels), len(self.case.decisions)
         kind = "counts" if self.table.integer else "amounts"
         self._seeking.enable(sensitive)
-        next_step.propose_after_counting(sensitive)
+        if not self._judged.is_guess:
+            next_step.propose_after_counting(sensitive)
         self._counts.set_text(
             f"{pluralize(len(self.table), 'cell')} ({kind}) · {sensitive:,} sensitive · {marked:,} marked by "
             "hand"
