@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 from tacita.cli import main
-from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.cli.audit import find_cell
+from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Release
+from tacita.core.tables.table import Table
 from tacita.methods import method as registry
 
 # The 4 x 4 table of Salazar, Figure 2, totals last; the cell of value 22 is sensitive.
@@ -144,6 +146,21 @@ def test_audit_explains_a_cell_and_keeps_values_to_itself(
     assert main(["audit", str(case), str(release), "--explain", str(other), "--show-values"]) == 0
     assert "would be known exactly" in capsys.readouterr().out
     assert main(["audit", str(case), str(release), "--explain", "99"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("1,2", 'write --explain "row=1,column=2"'),
+        ("1", 'write --explain "row=CODE,column=CODE"'),
+        ("row=1,column=9", "'column' has no code '9'.*its codes are 'Total', '1', '2'"),
+    ],
+)
+def test_a_cell_to_be_explained_is_written_with_its_dimensions(asked: str, words: str) -> None:
+    table = Table.from_array(GRID[:2, :2])
+    with pytest.raises(InputError, match=words):
+        find_cell(table, asked)
+    assert table.structure.name(find_cell(table, "row=1,column=2")) == "row=1, column=2"
 
 
 def test_audit_of_an_unsafe_release_exits_2_and_certifies_nothing(

@@ -97,11 +97,11 @@ def _describe_deduced(found: Explanation, show_values: bool) -> Iterator[str]:
         return
     asked = ""
     if found.asked < found.insiders:
-        asked = f" Asked were {found.asked:,} of {pluralize(found.insiders, 'insider')} who know more."
+        asked = f", of {found.asked:,} asked among {pluralize(found.insiders, 'insider')} who know more"
     if (own.low, own.high) == (found.deduced.low, found.deduced.high):
-        yield f"No insider who was asked deduces more.{asked}"
+        yield f"No insider deduces more{asked}."
     else:
-        yield f"The insider who deduces most ({own.attacker}): {_format_interval(own)}.{asked}"
+        yield f"The insider who deduces most{asked} ({own.attacker}): {_format_interval(own)}."
 
 
 def _format_interval(own: AttackerInterval) -> str:
