@@ -65,6 +65,7 @@ def _offer_workbook(workspace: Workspace, job: Job) -> None:
             await download_run(workspace, job, job.case, ["xlsx"])
 
     button = next_step.offer_beside("Download Excel", "download", "download-excel", download)
+    button.tooltip("For publication: the table as it is printed, one row per cell, and notes to readers")
 
 
 def _show_verdict(workspace: Workspace, job: Job) -> None:
@@ -139,7 +140,10 @@ def _show_figures(job: Job, release: Release) -> None:
             figures["distance"] = ("distance to the truth", far)
     if job.used_seed is not None:
         figures["seed"] = ("secret seed", f"{job.used_seed}: it repeats this run; keep it internal")
-    figures["time"] = ("time with the audit", f"{job.seconds:,.2f} s")
+    figures["time"] = (
+        "time of the audit" if job.is_resumed else "time with the audit",
+        f"{job.seconds:,.2f} s",
+    )
     with ui.element("dl").classes("facts").props("data-testid=figures"):
         for name, (head, text) in figures.items():
             with ui.element("div").classes("fact"):
