@@ -422,7 +422,8 @@ class StartScreen:
             for words, reading in readings.items():
                 found.append(Remedy(words, partial(self._open, replace(user_input, reading=reading))))
             if isinstance(error, SeveralValuesError):
-                found.append(Remedy("Tabulate its records", partial(self._look_at, user_input)))
+                records = Remedy("Tabulate its records", partial(self._look_at, user_input))
+                found.insert(0 if error.identity else len(found), records)
             if readings or isinstance(error, SeveralValuesError):
                 self.workspace.refused = user_input
             found += find_field_remedies(error, READING_FIELDS, "reading")
@@ -448,10 +449,8 @@ class StartScreen:
 def describe_left_runs(left: Sequence[Job]) -> str:
     """Return a sentence for the page on the runs of the table that was open before this one."""
     stay = "stays" if len(left) == 1 else "stay"
-    return (
-        f"{pluralize(len(left), 'run')} of {left[-1].case.description} {stay} with that table: Undo leads "
-        "back to it, and the pages Protect and Compare list its runs apart"
-    )
+    runs = f"{pluralize(len(left), 'run')} of {left[-1].case.description}"
+    return f"{runs} {stay} with that table; Undo leads back to it"
 
 
 def _fold(title: str, about: str, way: str) -> ui.expansion:

@@ -152,6 +152,8 @@ class TableScreen:
         exempt = int(self._judged.exempt.sum())
         wanted = SIGNS_OF_RUN if self._shows_run else SIGNS_OF_VALUES
         self._legend.clear()
+        if (self._view.flags & Flag.EMPTY).any():
+            wanted |= Flag.EMPTY
         with self._legend:
             for look in LOOKS:
                 if look.flag & (wanted if exempt else wanted & ~Flag.EXEMPT):
