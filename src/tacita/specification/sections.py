@@ -65,8 +65,12 @@ class Source(Section, ReadOptions):
     by, hierarchies
         As for :class:`~tacita.ReadOptions`; a name of :attr:`Specification.hierarchies` stands for that
         classification.
-    respondent, holding, weight
-        Columns of the microdata.
+    respondent
+        The column of the microdata that says who contributes.
+    holding
+        The column of the microdata that says which group a respondent belongs to.
+    weight
+        The column of the microdata with sampling weights.
     request, consent
         Columns of the microdata that say who asked for protection, and who has consented to be recognised; or
         ``{ column = ["1", "2"] }`` with the values that mean yes. See :func:`tacita.tabulate`.
