@@ -15,6 +15,7 @@ import pytest
 
 from tacita.cli import main
 from tacita.cli.audit import find_cell
+from tacita.cli.protect import note_missed_gap
 from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Release
@@ -322,6 +323,21 @@ def methods(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module.__name__, module)
     known = {kind.name: f"{module.__name__}:{kind.__name__}" for kind in (Careless, Hopeless, Late)}
     monkeypatch.setattr(registry, "METHODS", {**registry.METHODS, **known})
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("5%", ["a gap of 5.00% was asked for, and the search ended at 20.00%"]),
+        (0.2, []),
+        ("30%", []),
+        (None, []),
+    ],
+)
+def test_a_gap_that_was_missed_is_told(asked: float | str | None, told: list[str]) -> None:
+    table = Table.from_array(GRID[:2, :2])
+    outcome = Outcome(Status.FEASIBLE, 100.0, 80.0)
+    assert note_missed_gap(Release.suppress(table, [], outcome=outcome), asked) == told
 
 
 @pytest.mark.usefixtures("methods")
