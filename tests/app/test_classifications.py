@@ -153,6 +153,8 @@ def test_points_between_digits_need_not_be_counted() -> None:
     assert draft.split("2-2") == "Separators were counted, too: 2-3."
     assert draft.tree.to_dict() == {"10": {"10.11": {}, "10.12": {}}, "13": {"13.10": {}}}
     assert draft.propose_digits() == "2-3"
+    # What fits as it is written is taken as it is written.
+    assert TreeDraft(Hierarchy.flat(["10", "10.1"]), ["10", "10.1"], of_records=False).split("2-1-1") == ""
 
 
 def test_a_draft_keeps_the_codes_of_the_data_and_undoes() -> None:

@@ -90,7 +90,8 @@ class TreeDraft:
             A code ends between the levels; digits that suit all codes are among the options of the error.
         """
         levels, note = parse_digits(digits), ""
-        if (separated := count_separators(levels, self.codes)) is not None:
+        fits = {len(code) for code in self.codes} <= {*accumulate(levels)}
+        if not fits and (separated := count_separators(levels, self.codes)) is not None:
             levels, note = separated, f"Separators were counted, too: {write_digits(separated)}."
         cuts = [*accumulate(levels)]
         for code in self.codes:
