@@ -283,8 +283,14 @@ def _write_default(value: Any) -> str:
 
 def _write_table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """Return a table of Markdown."""
-    lines = [" | ".join(cell.replace("|", "&#124;").replace("\n", " ") for cell in row) for row in rows]
+    lines = [" | ".join(_write_cell(cell) for cell in row) for row in rows]
     return "\n".join(f"| {line} |" for line in (" | ".join(heads), "|".join(["---"] * len(heads)), *lines))
+
+
+def _write_cell(text: str) -> str:
+    """Return text as a cell of a table of Markdown: strokes part columns, unless they stand in code."""
+    parts = text.replace("\n", " ").split("`")
+    return "`".join(part if at % 2 else part.replace("|", "&#124;") for at, part in enumerate(parts))
 
 
 PAGES_OF_CODE = {

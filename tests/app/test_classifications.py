@@ -147,6 +147,16 @@ def test_digits_that_suit_all_codes_are_proposed() -> None:
     )
 
 
+def test_points_between_digits_need_not_be_counted() -> None:
+    codes = ["10.11", "10.12", "13.10"]
+    draft = TreeDraft(Hierarchy.flat(codes), codes, of_records=True)
+    assert draft.split("2-2") == "Separators were counted, too: 2-3."
+    assert draft.tree.to_dict() == {"10": {"10.11": {}, "10.12": {}}, "13": {"13.10": {}}}
+    assert draft.propose_digits() == "2-3"
+    # What fits as it is written is taken as it is written.
+    assert TreeDraft(Hierarchy.flat(["10", "10.1"]), ["10", "10.1"], of_records=False).split("2-1-1") == ""
+
+
 def test_a_draft_keeps_the_codes_of_the_data_and_undoes() -> None:
     draft = TreeDraft(Hierarchy.flat(["011", "012", "021"]), ["011", "012", "021"], of_records=True)
     draft.split("2-1")

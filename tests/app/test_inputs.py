@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,13 @@ def test_rows_that_could_be_cells_as_well_as_records(tmp_path: Path, workspace: 
         assert found.records.seen.records == 4
         table = tabulate_records(found.records, Choice(("branch",), "turnover")).table
         assert table.values[table.find("steel")] == 20
+
+
+def test_rows_that_each_have_a_name_could_be_records(tmp_path: Path) -> None:
+    text = "firm,region,nace,value\n" + "".join(f"F{k},{'NS'[k % 2]},1,{k + 1}\n" for k in range(60))
+    chosen = ReadOptions(by=("firm", "region"), value="value")
+    handed = replace(of(text, tmp_path / "firms.csv"), reading=chosen)
+    assert find_alternative(handed, handed.open_table()) is not None
 
 
 @pytest.mark.parametrize(

@@ -290,6 +290,8 @@ def test_how_to_read_is_followed(tmp_path: Path) -> None:
 def test_counts_that_were_taken_for_granted_are_told() -> None:
     text = "1 2\n3 4"
     told, untold = ReadOptions(counts=False), ReadOptions()
+    footnoted = open_case_of_text("region\tx\ty\nN\t2\t3\nS\t5\t6\n\nSource: survey\n", untold)
+    assert "footnotes are left out of the release" in " ".join(list_reading_notes(footnoted, untold))
     assert "taken as counts" in list_reading_notes(open_case_of_text(text, untold), untold)[-1]
     assert not any("counts" in note for note in list_reading_notes(open_case_of_text(text, told), told))
     assert not open_case_of_text(text, told).table.integer

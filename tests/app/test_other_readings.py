@@ -24,7 +24,11 @@ PLAIN = ReadOptions()
             "Use the classification found",
             18,
         ),
-        ("region\tsex\tx\ty\nN\tf\t1\t5\nN\tm\t2\t6\nS\tf\t3\t7\nS\tm\t4\t9", "The values are in y", 9),
+        (
+            "region\tsex\tx\ty\nN\tf\t1\t5\nN\tm\t2\t6\nS\tf\t3\t7\nS\tm\t4\t9",
+            "The values are in y, without x",
+            9,
+        ),
     ],
 )
 def test_what_an_error_proposes_can_be_read(text: str, words: str, cells: int) -> None:

@@ -21,6 +21,7 @@ from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
 from tacita.app.work.opening import open_case_at, open_case_of_files
 from tacita.app.work.recent import Keeper, Offer, RecentWork, restore
 from tacita.app.work.workspace import Workspace
+from tacita.core.errors import InputError
 from tacita.examples import example
 from tacita.specification.differences import find_differences
 
@@ -131,6 +132,23 @@ def test_finished_runs_come_back_and_are_audited_anew(recent: RecentWork, sessio
         assert (job.release.value == before.release.value).all()
         assert (job.release.low == before.release.low).all()
         assert job.release.outcome == before.release.outcome
+
+
+def test_files_of_another_table_do_not_keep_this_one_from_being_kept(
+    recent: RecentWork, sessions: list[Workspace]
+) -> None:
+    workspace = begin(sessions, recent, None)
+    folder = workspace.folder / "opened"
+    folder.mkdir()
+    (folder / "records.csv").write_text(RECORDS)
+    (folder / "decided.csv").write_text("region,size\nN,a\n")
+    (folder / "project.toml").write_text(f'{MICRODATA}{RULES}[decisions]\nsensitive = "decided.csv"\n')
+    workspace.change(open_case_at(folder))
+    wait_for(workspace.start("suppression", {}))
+    with pytest.raises(InputError, match="decided in a file that was handed over"):
+        module.describe_work(workspace, workspace.require_case())
+    workspace.change(nchs())
+    assert module.describe_work(workspace, workspace.require_case()).runs == ()
 
 
 def test_a_verdict_is_not_taken_from_a_file(recent: RecentWork, sessions: list[Workspace]) -> None:

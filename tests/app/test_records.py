@@ -185,7 +185,8 @@ def test_an_export_repeats_what_was_tabulated(tmp_path: Path, stays: bool) -> No
     done = Job(1, case.with_rules(["p-percent(10)", "frequency(3)"]), "suppression", {})
     done.carry_out()
     assert done.state is State.SAFE, done.error
-    export_run(done, tmp_path / "out", ["csv"], passing=workspace.folder)
+    export_run(done, tmp_path / "out", ["csv", "html"], passing=workspace.folder)
+    assert "value: region by size" in (tmp_path / "out" / "publication" / "release.html").read_text()
     workspace.close()
     project = load_project(tmp_path / "out" / "internal" / "project.toml")
     assert project.table is not None

@@ -123,6 +123,27 @@ def test_runs_belong_to_their_table(workspace: Workspace) -> None:
     assert workspace.chosen is second
 
 
+def test_a_run_is_outdated_when_its_own_table_changes(workspace: Workspace) -> None:
+    workspace.change(open_case(example("salazar"), "salazar"))
+    first = finished(workspace.start("suppression", {}))
+    assert not workspace.is_outdated(first)
+    # Another table changes nothing about the first one.
+    workspace.change(open_case(example("nchs"), "nchs"))
+    second = finished(workspace.start("suppression", {}))
+    assert not workspace.is_outdated(first)
+    workspace.change(workspace.require_case().with_rules(["threshold(9)"]))
+    assert workspace.is_outdated(second)
+    assert not workspace.is_outdated(first)
+    workspace.undo()
+    assert not workspace.is_outdated(second)
+    workspace.undo()
+    # The last state of the other table is the one after the change.
+    assert workspace.is_outdated(second)
+    assert not workspace.is_outdated(first)
+    workspace.change(workspace.require_case().with_rules(["threshold(9)"]))
+    assert workspace.is_outdated(first)
+
+
 def test_a_table_opened_twice_is_told_apart(workspace: Workspace) -> None:
     workspace.change(open_case(example("salazar"), "salazar"))
     first = finished(workspace.start("suppression", {}))

@@ -275,6 +275,26 @@ def test_the_project_is_downloaded(page: Page) -> None:
     assert {"project.toml", "table.parquet"} <= set(files)
 
 
+def test_a_run_for_earlier_rules_is_published_only_if_the_user_agrees(page: Page) -> None:
+    open_example(page, "nchs")
+    run_method(page, "suppression", 1)
+    go(page, "rules")
+    pick_rule(page, "zeros")
+    expect(page.get_by_test_id("rule-2-text")).to_be_visible()
+    go(page, "export")
+    for button in ("download-publication", "write-folder"):
+        expect(page.get_by_test_id(button)).to_be_disabled()
+        expect(page.get_by_test_id(button)).to_contain_text("Needs your agreement first")
+    page.get_by_test_id("agree-outdated").click()
+    assert set(downloaded(page, "download-publication")) == {
+        "publication/release.xlsx",
+        "publication/release.csv",
+    }
+    undo(page)
+    expect(page.get_by_test_id("agree-outdated")).to_have_count(0)
+    expect(page.get_by_test_id("download-publication")).to_be_enabled()
+
+
 @pytest.mark.slow
 def test_a_run_of_what_was_asked_before_is_told_apart(page: Page) -> None:
     """Safe by a rule that has been tightened since: on every screen that speaks of the run."""
@@ -287,11 +307,14 @@ def test_a_run_of_what_was_asked_before_is_told_apart(page: Page) -> None:
     go(page, "export")
     expect(page.get_by_test_id("earlier-case")).to_contain_text("have changed since this run")
     expect(page.get_by_test_id("publish")).to_contain_text("✔ safe, for an earlier table or rules")
+    expect(page.get_by_test_id("next-step")).to_have_text("Table or rules changed: protect again")
     go(page, "protect")
     expect(page.get_by_test_id("run-1-state")).to_have_text("✔ safe, for an earlier table or rules")
     go(page, "compare")
     expect(page.get_by_test_id("run-1")).to_contain_text("✔ safe, for an earlier table or rules")
     go(page, "result")
     expect(page.get_by_test_id("earlier-case")).to_be_visible()
+    expect(page.get_by_test_id("verdict-word")).to_have_text("✔ Safe, for an earlier table or rules")
+    expect(page.get_by_test_id("next-step")).to_have_text("Table or rules changed: protect again")
     undo(page)
     expect(page.get_by_test_id("earlier-case")).to_have_count(0)

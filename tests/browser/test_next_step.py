@@ -36,6 +36,38 @@ def test_a_table_without_a_rule_leads_to_the_rules(page: Page) -> None:
     expect(page.get_by_test_id("method-name")).to_be_visible()
 
 
+FILLED = """() => [...document.querySelectorAll(".screen .q-btn, .next-step")]
+    .filter((button) => button.checkVisibility() && !button.closest(".q-btn-group"))
+    .filter((button) => getComputedStyle(button).backgroundColor === "rgb(31, 95, 153)")
+    .map((button) => button.innerText.trim())"""
+"""The words on all buttons of a page that stand out by their ground."""
+
+
+def test_one_action_stands_out_on_every_page(page: Page) -> None:
+    assert page.evaluate(FILLED) == ["Choose files"]
+    open_example(page, "nchs")
+    expect(page.get_by_test_id("next-step")).to_be_visible()
+    assert page.evaluate(FILLED) == ["3 sensitive cells: protect them"]
+    go(page, "rules")
+    expect(page.get_by_test_id("next-step")).to_be_visible()
+    assert page.evaluate(FILLED) == ["3 sensitive cells: protect them"]
+    go(page, "protect")
+    assert [words.splitlines()[-1] for words in page.evaluate(FILLED)] == ["Run"]
+    start(page)
+    expect(page.get_by_test_id("next-step")).to_be_visible()
+    assert page.evaluate(FILLED) == ["Run 1 is safe: look at the result"]
+    start(page)
+    expect(page.get_by_test_id("next-step")).to_have_text("Run 2 is safe: look at the result")
+    go(page, "result")
+    assert page.evaluate(FILLED) == ["Safe: write the files"]
+    go(page, "compare")
+    assert page.evaluate(FILLED) == ["Run 2 is safe: write its files"]
+    go(page, "export")
+    assert page.evaluate(FILLED) == ["Write to this folder"]
+    go(page, "start")
+    assert page.evaluate(FILLED) == ["Go on with NCHS, Table I"]
+
+
 def test_a_step_follows_the_run_that_is_shown(page: Page) -> None:
     page.get_by_test_id("paste-text").fill("1\t20\n30\t40")
     open_by(page, "paste-open")

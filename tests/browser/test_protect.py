@@ -89,10 +89,12 @@ def test_wrong_input_is_told_at_the_field_and_nothing_runs(page: Page) -> None:
 def test_what_is_typed_in_the_first_moment_of_a_form_stays(page: Page) -> None:
     open_example(page, "nchs")
     go(page, "protect")
-    page.evaluate(type_at_once("option-at_most", "a few"))
-    page.get_by_test_id("method-perturbation").click()
-    expect(page.get_by_text("must be an integer or empty, not 'a few'").first).to_be_visible()
-    expect(page.get_by_test_id("option-at_most")).to_have_value("a few")
+    # A field that the form before does not have: in that it would be typed, and go with it.
+    expect(page.get_by_test_id("option-steps")).to_have_count(0)
+    page.evaluate(type_at_once("option-steps", "a few"))
+    page.get_by_test_id("method-rounding").click()
+    expect(page.get_by_test_id("run-refused")).to_contain_text("must be an integer, not 'a few'")
+    expect(page.get_by_test_id("option-steps")).to_have_value("a few")
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from openpyxl import Workbook, load_workbook
-from playwright.sync_api import Download, Page, expect
+from playwright.sync_api import Download, Locator, Page, expect
 
 from driving import (
     go,
@@ -159,3 +159,65 @@ def test_a_failed_run_leaves_the_way_to_the_safe_one(page: Page) -> None:
     with leads_on(page):
         step.click()
     expect(page.get_by_test_id("choose-run")).to_have_value("1 · suppression · ✔ safe")
+    expect(page.get_by_test_id("proposed")).to_contain_text(
+        "The run shown last: 2 · rounding (base 10) · ! failed."
+    )
+
+
+RECORDS = "firm,region,district,nace,turnover\n" + "".join(
+    f"F{k},{'NS'[k % 2]},{'NS'[k % 2]}{k % 4},{('10.11', '10.12', '13.10')[k % 3]},"
+    f"{2000 if k in (3, 20) else 40 + k}\n"
+    for k in range(40)
+)
+MOST_FOR_RECORDS = 21
+
+
+def test_records_are_classified_protected_explained_and_exported(page: Page, tmp_path: Path) -> None:
+    """With every click counted: no step needs a page that the one before does not lead to."""
+    (tmp_path / "firms.csv").write_text(RECORDS)
+    clicks = 0
+
+    def click(target: str | Locator) -> None:
+        nonlocal clicks
+        (page.get_by_test_id(target) if isinstance(target, str) else target).click()
+        clicks += 1
+
+    def pick(field: str, *names: str) -> None:
+        click(field)
+        for name in names:
+            click(page.get_by_role("option", name=name, exact=True))
+        if len(names) > 1:
+            page.keyboard.press("Escape")
+        expect(page.get_by_role("option")).to_have_count(0)
+
+    click(page.get_by_test_id("way-records").locator(".q-item").first)
+    with page.expect_file_chooser() as chooser:
+        click("open-records")
+    chooser.value.set_files(tmp_path / "firms.csv")
+    pick("records-by", "district", "nace")
+    pick("records-value", "turnover")
+    pick("records-respondent", "firm")
+    click(page.get_by_role("button", name="Classification of district"))
+    pick("tree-column", "region")
+    click("tree-use")
+    with leads_on(page):
+        click("records-tabulate")
+    with leads_on(page):
+        click("next-step")
+    click("recommended-amounts")
+    expect(page.get_by_test_id("attackers-count")).to_contain_text("40 respondents")
+    expect(page.get_by_test_id("next-step")).to_contain_text("protect them")
+    with leads_on(page):
+        click("next-step")
+    expect(page.get_by_test_id("run-question")).not_to_have_text("…")
+    with leads_on(page):
+        click("run")
+    expect(page.get_by_test_id("verdict-word")).to_have_text("✔ Safe")
+    click(page.get_by_test_id("sheet-protected").locator(".sheet-other").first)
+    expect(page.get_by_test_id("explained-protects")).to_contain_text("Without it")
+    with leads_on(page):
+        click("next-step")
+    with page.expect_download() as download:
+        click("download-publication")
+    assert download.value.suggested_filename == "firms-run-1-publication.zip"
+    assert clicks <= MOST_FOR_RECORDS

@@ -206,6 +206,8 @@ def test_a_gap_is_read_from_the_command_line_or_else_from_the_project(
 
 def test_progress_tells_incumbent_bound_and_gap() -> None:
     assert describe_progress(Event("search", incumbent=120.0, bound=90.0)) == "loss 120, bound 90, gap 25.00%"
+    large = Event("search", incumbent=12_345_678.0, bound=12_000_000.0)
+    assert describe_progress(large) == "loss 12,345,678, bound 12,000,000, gap 2.80%"
     assert describe_progress(Event("search")) == ""
 
 

@@ -14,9 +14,12 @@ import numpy as np
 import pytest
 
 from tacita.cli import main
-from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.cli.audit import find_cell
+from tacita.cli.protect import note_missed_gap
+from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Release
+from tacita.core.tables.table import Table
 from tacita.methods import method as registry
 
 # The 4 x 4 table of Salazar, Figure 2, totals last; the cell of value 22 is sensitive.
@@ -144,6 +147,21 @@ def test_audit_explains_a_cell_and_keeps_values_to_itself(
     assert main(["audit", str(case), str(release), "--explain", str(other), "--show-values"]) == 0
     assert "would be known exactly" in capsys.readouterr().out
     assert main(["audit", str(case), str(release), "--explain", "99"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("1,2", 'write --explain "row=1,column=2"'),
+        ("1", 'write --explain "row=CODE,column=CODE"'),
+        ("row=1,column=9", "'column' has no code '9'.*its codes are 'Total', '1', '2'"),
+    ],
+)
+def test_a_cell_to_be_explained_is_written_with_its_dimensions(asked: str, words: str) -> None:
+    table = Table.from_array(GRID[:2, :2])
+    with pytest.raises(InputError, match=words):
+        find_cell(table, asked)
+    assert table.structure.name(find_cell(table, "row=1,column=2")) == "row=1, column=2"
 
 
 def test_audit_of_an_unsafe_release_exits_2_and_certifies_nothing(
@@ -305,6 +323,21 @@ def methods(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module.__name__, module)
     known = {kind.name: f"{module.__name__}:{kind.__name__}" for kind in (Careless, Hopeless, Late)}
     monkeypatch.setattr(registry, "METHODS", {**registry.METHODS, **known})
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("5%", ["a gap of 5.00% was asked for, and the search ended at 20.00%"]),
+        (0.2, []),
+        ("30%", []),
+        (None, []),
+    ],
+)
+def test_a_gap_that_was_missed_is_told(asked: float | str | None, told: list[str]) -> None:
+    table = Table.from_array(GRID[:2, :2])
+    outcome = Outcome(Status.FEASIBLE, 100.0, 80.0)
+    assert note_missed_gap(Release.suppress(table, [], outcome=outcome), asked) == told
 
 
 @pytest.mark.usefixtures("methods")

@@ -167,6 +167,9 @@ def test_every_key_of_a_project_file_says_what_it_means() -> None:
     rows = [line for line in write_project().splitlines() if line.startswith("| `")]
     assert len(rows) > 60
     assert not [row for row in rows if row.endswith("|  |")]
+    # Code is shown as it is written; elsewhere a stroke would part columns.
+    assert "&#124;" not in "".join(text for row in rows for text in row.split("`")[1::2])
+    assert any("p-percent(10) | frequency(3)" in row for row in rows)
 
 
 def test_docstrings_become_lists() -> None:

@@ -143,6 +143,12 @@ def test_rows_that_repeat_a_code_are_no_crosstab(tmp_path: Path) -> None:
         read(tmp_path, "region,year,turnover\nN,2019,5\nN,2020,7\n")
 
 
+def test_rows_with_names_of_respondents_are_called_records(tmp_path: Path) -> None:
+    with pytest.raises(SeveralValuesError, match="'firm' differs in all rows, as in records") as refused:
+        read(tmp_path, "firm,region,nace,turnover\nF1,N,10,5\nF2,N,11,7\n")
+    assert refused.value.identity == "firm"
+
+
 def test_a_crosstab_is_protected_and_audited_on_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from openpyxl import load_workbook
 from python_calamine import CalamineWorkbook
 
 from tacita.core.hierarchy import Hierarchy
@@ -28,4 +29,6 @@ def test_sums_come_after_their_parts_as_on_the_screen(tmp_path: Path) -> None:
     assert head == ["region", "f", "m", "Total"]
     assert [row[0] for row in rows] == ["a", "b", "north", "south", "land"]
     assert [row[0] for row in rows] == [line.code for line in shown.rows]
+    sheet = load_workbook(path)["crosstab"]
+    assert [int(sheet.cell(4 + r, 1).alignment.indent) for r in range(5)] == [2, 2, 1, 1, 0]
     assert [row[1:] for row in rows] == [[1, 4, 5], [2, 5, 7], [3, 9, 12], [3, 6, 9], [6, 15, 21]]

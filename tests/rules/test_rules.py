@@ -328,6 +328,8 @@ def test_each_hit_says_which_rule_and_why() -> None:
         "threshold 4: 3 stand behind the cell",
     ]
     assert levels.why(2) == []
+    alone = Threshold(4).levels(magnitudes([80], [50, 40, 30, 20]))
+    assert alone.explain(1) == ["threshold 4: 1 stands behind the cell"]
 
 
 @pytest.mark.parametrize(

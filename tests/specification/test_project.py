@@ -105,6 +105,18 @@ def test_what_is_missing_is_asked_for(folder: Path) -> None:
         load_project(folder / "other.toml")
 
 
+def test_a_file_in_place_of_the_name_of_a_hierarchy_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "records.csv").write_text("nace,value\nA,1\n")
+    (tmp_path / "project.toml").write_text(
+        '[table]\nmicrodata = "records.csv"\nby = { nace = "nace.hrc" }\nvalue = "value"\n'
+        '[rules]\nrule = "threshold(3)"\n'
+    )
+    with pytest.raises(
+        InputError, match=r'by\.nace.*write nace = "nace\.hrc" under \[hierarchies\], and by ='
+    ):
+        read_case(tmp_path / "project.toml")
+
+
 @pytest.mark.parametrize("said", ["lower = nan", "upper = nan", "within = [nan, 1.0]"])
 def test_a_bound_that_is_no_number_is_refused(tmp_path: Path, said: str) -> None:
     """It would compare as false with everything, and so be no bound without saying so."""

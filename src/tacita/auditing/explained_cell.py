@@ -97,11 +97,11 @@ def _describe_deduced(found: Explanation, show_values: bool) -> Iterator[str]:
         return
     asked = ""
     if found.asked < found.insiders:
-        asked = f" Asked were {found.asked:,} of {pluralize(found.insiders, 'insider')} who know more."
+        asked = f", of {found.asked:,} asked among {pluralize(found.insiders, 'insider')} who know more"
     if (own.low, own.high) == (found.deduced.low, found.deduced.high):
-        yield f"No insider who was asked deduces more.{asked}"
+        yield f"No insider deduces more{asked}."
     else:
-        yield f"The insider who deduces most ({own.attacker}): {_format_interval(own)}.{asked}"
+        yield f"The insider who deduces most{asked} ({own.attacker}): {_format_interval(own)}."
 
 
 def _format_interval(own: AttackerInterval) -> str:
@@ -157,10 +157,12 @@ def _describe_failing(problem: Problem, own: ProtectedCell, show_values: bool) -
     within = max(own.high - value, value - own.low)
     required = f"{format_number(value - own.lower)} or less to {format_number(value + own.upper)} or more"
     wide = f", at least {format_number(own.sliding)} wide" if own.sliding else ""
+    narrower = own.low > value - own.lower or own.high < value + own.upper
+    narrower = narrower or own.high - own.low < own.sliding
     return (
         f"Without it {own.name} would be known to within {format_number(within)} to {who}: "
-        f"{format_number(own.low)} to {format_number(own.high)}, where {required}{wide} is required "
-        f"({own.verdict})."
+        f"{format_number(own.low)} to {format_number(own.high)}, where {required}{wide} is required"
+        + ("." if narrower else f" ({own.verdict}).")
     )
 
 

@@ -15,10 +15,14 @@ from tacita.cli.effort import Effort, carry_out
 from tacita.cli.protect import print_written_files
 from tacita.cli.release_options import ReleaseOptions, load_earlier, load_release
 from tacita.cli.verb import DONE, UNSAFE, Output
-from tacita.core.errors import InputError
+from tacita.core.errors import InputError, did_you_mean
+from tacita.core.words import list_names
 
 if TYPE_CHECKING:
     from tacita.core.tables.table import Table
+
+MOST_CODES = 8
+"""Codes of a dimension that a message lists."""
 
 
 def run_audit_command(
@@ -157,4 +161,20 @@ def find_cell(table: Table, text: str) -> int:
     names = "|".join(re.escape(dimension.name) for dimension in structure.dimensions)
     pairs = [] if structure.labels else re.split(rf",\s*(?=(?:{names})\s*=)", text)
     codes = dict(parse_pair(pair, "--explain NAME=CODE,...") for pair in pairs if "=" in pair)
+    if not (codes or structure.labels) and len(structure.dimensions) > 1:
+        parts = [part.strip() for part in text.split(",")]
+        parts = parts if len(parts) == len(structure.dimensions) else ["CODE"] * len(structure.dimensions)
+        written = ",".join(f"{d.name}={part}" for d, part in zip(structure.dimensions, parts, strict=True))
+        raise InputError(
+            f"'{text}' does not say which code is of which dimension",
+            place="--explain",
+            remedy=f'write --explain "{written}"',
+        )
+    for dimension in structure.dimensions:
+        if (code := codes.get(dimension.name)) is not None and code not in dimension.position:
+            raise InputError(
+                f"'{dimension.name}' has no code {code!r}{did_you_mean(code, dimension.codes)}",
+                place="--explain",
+                remedy=f"its codes are {list_names(dimension.codes, MOST_CODES)}",
+            )
     return int(read_cells(table, [codes or text.strip()], "--explain").nonzero()[0][0])

@@ -107,8 +107,9 @@ def run_compare_command(
     """Set releases of a table side by side, files and what methods find: is each one safe, what does it lose?
 
     Time limit and gap are for each method; audits have none. Exit code 0 if every release is proven safe, 2
-    if one is not, 1 if a method failed or there is no release. JSON has all columns. Internal: losses and
-    distances tell of true values.
+    if one is not, 1 if a method stopped with an error or there is no release at all. A method that cannot
+    protect the table is an answer: its row says so, and its status in JSON, which has all columns. Internal:
+    losses and distances tell of true values.
     """
     shown = _choose_columns(columns, every)
     if to is not None:

@@ -24,6 +24,7 @@ from tacita.cli.flags import add_flags
 from tacita.cli.protected_case import find_place, protect_case
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.core.errors import InputError
+from tacita.core.outcome import read_gap
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
@@ -177,12 +178,21 @@ def run_protect_command(
     assert done.audit is not None
     if not output.json:
         _print_result(done.audit, done.answer)
+    print_notes(*note_missed_gap(done.audit.release, specification.protect.gap))
     print_written_files(done.written)
     if done.refused:
         print_message("the release is not proven safe: it was not written", "refused:", "bold red")
     if output.json:
         print_json(done.answer)
     return DONE if done.audit.safe else UNSAFE
+
+
+def note_missed_gap(release: Release, gap: float | str | None) -> list[str]:
+    """Return a note to the user on a search that ended before the gap that was asked for; else none."""
+    outcome, asked = release.outcome, read_gap(gap or 0.0)
+    if not asked or outcome is None or outcome.gap <= asked:
+        return []
+    return [f"a gap of {asked:.2%} was asked for, and the search ended at {outcome.gap:.2%}"]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tacita.cli.console import print_notes, print_warnings
 from tacita.core.errors import InputError
+from tacita.core.words import format_number
 
 if TYPE_CHECKING:
     from tacita.core.release import Release
@@ -76,7 +77,7 @@ def describe_stop(release: Release, checkpoint: Path | None) -> str:
     outcome = release.outcome
     kept = "stopped: the best so far is kept"
     if outcome is not None:
-        kept += f", loss {outcome.loss:,.12g} with a gap of {outcome.gap:.2%}"
+        kept += f", loss {format_number(outcome.loss)} with a gap of {outcome.gap:.2%}"
     if checkpoint is None or not checkpoint.exists():
         return kept
     return f"{kept}; the same command goes on from {checkpoint}"

@@ -180,12 +180,15 @@ class MissingFileError(FormatError):
 class SeveralValuesError(FormatError):
     """Several columns could hold the values; the rows may be cells, or records to be tabulated.
 
-    ``dimensions`` are the columns of codes, whichever of the others holds the values.
+    ``dimensions`` are the columns of codes, whichever of the others holds the values. ``identity`` is one of
+    several whose codes all differ, as names of respondents do; empty where there is none.
     """
 
-    def __init__(self, fault: str, dimensions: tuple[str, ...] = (), **about: Any) -> None:
+    def __init__(
+        self, fault: str, dimensions: tuple[str, ...] = (), identity: str = "", **about: Any
+    ) -> None:
         super().__init__(fault, **about)
-        self.dimensions = dimensions
+        self.dimensions, self.identity = dimensions, identity
 
 
 class DecimalSignError(FormatError):

@@ -22,7 +22,7 @@ def list_names(names: Sequence[str], most: int = 5) -> str:
 def format_number(value: float | Decimal) -> str:
     """Return a number as text, with commas between thousands; a sign if it is infinite or missing.
 
-    A decimal is written exactly, a float with twelve digits, or as many as it has before its point.
+    A decimal is written exactly, a float with twelve digits, or with all before its point if these are more.
     """
     if value != value:
         return "–"
@@ -30,7 +30,9 @@ def format_number(value: float | Decimal) -> str:
         return "∞" if value > 0 else "−∞"
     if isinstance(value, Decimal):
         return f"{value:,f}"
-    return f"{value:,.{12 if abs(value) < 1e12 else 16}g}"
+    if abs(value) >= 1e15:
+        return f"{value:,.0f}"
+    return f"{value:,.{12 if round(abs(value)) < 10**12 else 16}g}"
 
 
 def describe_method(name: str, options: Mapping[str, Any]) -> str:

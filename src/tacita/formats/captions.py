@@ -57,6 +57,11 @@ def _begins_row(text: str, codes: Container[str]) -> bool:
     return text in codes or is_number(tidy(text)) or recognise_total([text]) is not None
 
 
+def tell_footnotes(notes: Iterable[str]) -> bool:
+    """Return whether a note on a table's file says that footnotes were left out."""
+    return any("taken for a footnote: " in note or "taken for footnotes: " in note for note in notes)
+
+
 def note_lines(what: str, line: str, found: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     """Return a note on the titles or footnotes that were left out of a table's file, by line; or none.
 

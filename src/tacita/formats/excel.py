@@ -17,6 +17,7 @@ from typing import Any
 from tacita.core.errors import InputError
 from tacita.core.release import Mark, Release
 from tacita.core.tables.frames import find_part, list_rows
+from tacita.core.tables.layout import list_lines
 from tacita.formats.code_labels import list_labelled_rows
 from tacita.formats.crosstab_page import build_crosstab_page
 from tacita.formats.escape import escape
@@ -35,6 +36,8 @@ HEADINGS = 3
 BLANK = "blank: no such cell, nothing was counted there"
 """What an empty place of a crosstab means."""
 NEAR = "the true value lies between low and high of the sheet 'release'"
+MOST_INDENTED = 15
+"""Steps by which Excel lets a cell be indented."""
 BLUE, RED, GREY = "#BDD7EE", "#F8CBAD", "#D9D9D9"
 MEANING_INTERNAL = (
     ("internal", "this file tells which cells are sensitive: do not publish it"),
@@ -135,11 +138,19 @@ class _CellFormats:
     def __init__(self, book: Any, internal: bool, decimals: int) -> None:
         self.internal = internal
         self.header = book.add_format({"bold": True})
+        self._book, self._indented = book, {0: self.header}
         # All numbers show as many decimals as the table has, so that they stand below each other.
         number = {"num_format": f"0.{'0' * decimals}"} if decimals else {}
         self._published = book.add_format(number)
         self._primary = book.add_format({**number, "bg_color": BLUE if internal else GREY})
         self._secondary = book.add_format({**number, "bg_color": RED}) if internal else self._primary
+
+    def indent(self, depth: int) -> Any:
+        """Return the format of a heading at a depth of its classification in the workbook."""
+        depth = min(depth, MOST_INDENTED)
+        if depth not in self._indented:
+            self._indented[depth] = self._book.add_format({"bold": True, "indent": depth})
+        return self._indented[depth]
 
     def find(self, release: Release, cell: int) -> Any:
         """Return the format of a cell in the workbook, by whether and why its number is changed."""
@@ -198,9 +209,14 @@ def _write_crosstab(
         sheet.write_string(HEADINGS - 1, c, escape(heading), look.header)
     for c, label in enumerate(page.column_labels):
         sheet.write_string(HEADINGS, side + c, escape(label), look.header)
+    depths = {
+        page.stub.index(dimension.name): {line.code: line.depth for line in list_lines(dimension)[1]}
+        for dimension in page.down
+    }
     for r, stub in enumerate(page.list_stubs()):
         for c, text in enumerate(stub):
-            sheet.write_string(top + r, c, escape(text), look.header)
+            depth = depths[c][text] if c in depths else 0
+            sheet.write_string(top + r, c, escape(text), look.indent(depth))
     told = look.internal and release.primary.any()
     words = (f"{mark} (primary)", f"{mark} (secondary)") if told else (mark, mark)
     texts = format_cells(release, *words)

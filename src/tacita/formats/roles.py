@@ -103,8 +103,20 @@ def find_roles(
                 raise FormatError(which, place=path, remedy=remedy, options=["value"])
             remedy += "; or tabulate the rows, if they are records about single respondents"
             options = [f"value={name}" for name in numbers] if len(numbers) <= MOST_CHOICES else ["value"]
-            raise SeveralValuesError(which, tuple(dimensions), place=path, remedy=remedy, options=options)
+            identity = _find_identity(source, dimensions)
+            if identity:
+                which = f"'{identity}' differs in all rows, as in records about respondents. If not: {which}"
+            raise SeveralValuesError(
+                which, tuple(dimensions), identity, place=path, remedy=remedy, options=options
+            )
     return Roles(tuple(dimensions), MappingProxyType(named), tuple(largest))
+
+
+def _find_identity(source: Columns, dimensions: Sequence[str]) -> str:
+    """Return the column of codes, among several, that differ in all rows of the input; empty if none does."""
+    rows = source.data.num_rows
+    alike = (name for name in dimensions if len(source.codes(name)[1]) == rows)
+    return next(alike, "") if rows > 1 and len(dimensions) > 1 else ""
 
 
 def _find_value(

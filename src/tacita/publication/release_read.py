@@ -400,7 +400,7 @@ def _build_release(
     if not listed.all() and absent != "suppressed":
         raise ReleaseError(
             f"the release does not list {table.structure.names(np.flatnonzero(~listed))}",
-            remedy="add the rows, or say that absent cells are suppressed",
+            remedy="add the rows, or say that absent cells are suppressed (absent='suppressed' in Python)",
             options=["absent=suppressed"],
         )
     at = np.where(listed, row_of, 0)

@@ -24,7 +24,7 @@ from tacita.problem.problem import Problem
 from tacita.problem.quality import compare
 from tacita.report.deviation_picture import draw_deviations
 from tacita.report.hidden_picture import draw_hidden
-from tacita.report.measures import FURTHER, MEASURES, compute_measures
+from tacita.report.measures import FURTHER, MEASURES, compute_measures, format_short
 from tacita.report.page import Picture, build_list, build_page, build_word_table
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, build_crosstab, classify_cells, format_shown
 from tacita.report.sensitive_cells import SensitiveCells
@@ -104,10 +104,10 @@ def _list_figures(problem: Problem, release: Release) -> Iterator[tuple[str, str
     yield "attackers", problem.considered.text
     yield "method", str(release.made_by.get("method", "read from a file"))
     if (outcome := release.outcome) is not None:
-        yield "information lost", f"{outcome.loss:,.6g} ({outcome.status.value})"
+        yield "information lost", f"{format_short(outcome.loss)} ({outcome.status.value})"
         if outcome.search:
             yield "search", outcome.search
-        yield "lower bound", f"{outcome.bound:,.6g} (gap {outcome.gap:.1%})"
+        yield "lower bound", f"{format_short(outcome.bound)} (gap {outcome.gap:.1%})"
         if outcome.remarks:
             yield "remarks", "; ".join(outcome.remarks)
     statistics = measure_shown_statistics(problem, release)

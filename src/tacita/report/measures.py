@@ -250,9 +250,9 @@ def describe_progress(event: Event) -> str:
     """Return the progress of a run as reports word it, if known: ``loss 120, bound 100, gap 16.67%``."""
     parts = []
     if event.incumbent is not None:
-        parts.append(f"loss {event.incumbent:,.6g}")
+        parts.append(f"loss {format_short(event.incumbent)}")
     if event.bound is not None:
-        parts.append(f"bound {event.bound:,.6g}")
+        parts.append(f"bound {format_short(event.bound)}")
     if event.incumbent is not None and event.bound is not None:
         parts.append(f"gap {compute_gap(event.incumbent, event.bound):.2%}")
     return ", ".join(parts)

@@ -208,7 +208,7 @@ def build_figures_table(figures: Mapping[str, Any]) -> RichTable:
     for name in names if figures.get("search") else (name for name in names if name != "search"):
         number = figures[name]
         shown = f"{number:.2%}" if name == "gap" and number is not None else number
-        table.add_row(name, f"{shown:,.10g}" if isinstance(shown, int | float) else Text(str(shown)))
+        table.add_row(name, format_number(shown) if isinstance(shown, int | float) else Text(str(shown)))
     return table
 
 

@@ -102,8 +102,8 @@ def parse_rule(text: str) -> Rule:
             where = match.end() if match else at
             raise RuleError(
                 f"cannot read the rule '{text}' from place {where + 1} on",
-                remedy="write name(argument, argument=value), several joined with |; known rules: "
-                f"{', '.join(rule_kinds())}",
+                remedy="write name(argument, argument=value), such as threshold(5) for fewer than five, "
+                f"several joined with |; known rules: {', '.join(rule_kinds())}",
             )
         found.append(_read_rule(find_rule_kind(match["name"]), match))
         at = match.end() + 1

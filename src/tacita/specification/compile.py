@@ -283,6 +283,8 @@ def _read_source(
 ) -> Problem | Table:
     """Return the table of one specified source; with ``stating`` or a rule, what its file states too."""
     by = _build_dimensions(source.by, trees)
+    if source.microdata is not None and isinstance(source.by, Mapping):
+        _refuse_words(source.by, trees)
     recode = read_recodings({name: specification.folder / str(file) for name, file in source.recode.items()})
     if source.microdata is not None:
         from tacita.formats.records import tabulate_file
@@ -371,6 +373,18 @@ def _build_dimensions(by: Any, trees: Trees) -> dict[str, Any] | None:
             _refuse_unknown(f"by.{column}", given, trees)
             specs[column] = [trees[name] for name in given]
     return specs
+
+
+def _refuse_words(by: Mapping[str, Any], trees: Trees) -> None:
+    """Refuse a word that is no name of a hierarchy for a column of records, which have no code of a total."""
+    for column, given in by.items():
+        if isinstance(given, str) and given and given not in trees:
+            raise InputError(
+                f"there is no hierarchy '{given}'",
+                place=f"by.{column}",
+                remedy=f'write {column} = "{given}" under [hierarchies], '
+                f'and by = {{ {column} = "{column}" }} under [table]',
+            )
 
 
 def _refuse_unknown(where: str, names: Sequence[str], trees: Trees) -> None:

@@ -65,8 +65,12 @@ class Source(Section, ReadOptions):
     by, hierarchies
         As for :class:`~tacita.ReadOptions`; a name of :attr:`Specification.hierarchies` stands for that
         classification.
-    respondent, holding, weight
-        Columns of the microdata.
+    respondent
+        The column of the microdata that says who contributes.
+    holding
+        The column of the microdata that says which group a respondent belongs to.
+    weight
+        The column of the microdata with sampling weights.
     request, consent
         Columns of the microdata that say who asked for protection, and who has consented to be recognised; or
         ``{ column = ["1", "2"] }`` with the values that mean yes. See :func:`tacita.tabulate`.
@@ -324,12 +328,18 @@ class Decisions(Section):
 
     Attributes
     ----------
-    must_publish, must_hide
-        Cells that must be published as they are, and that must be hidden.
-    sensitive, exempt
-        Cells that are sensitive by hand, and that are not sensitive whatever rules say.
-    waived, attackers
-        Why respondents count as having consented, and why attackers are left out.
+    must_publish
+        Cells that must be published as they are.
+    must_hide
+        Cells that must be hidden.
+    sensitive
+        Cells that are sensitive by hand.
+    exempt
+        Cells that are not sensitive, whatever rules say.
+    waived
+        Why respondents count as having consented.
+    attackers
+        Why attackers are left out.
     """
 
     must_publish: str | Decision | None = None
@@ -380,8 +390,10 @@ class Protection(Section):
         Seconds after which the best release so far is taken.
     seed
         What draws follow from: a secret. Without it one is drawn.
-    must_publish, must_hide
-        Cells that must be published as they are, and that must be hidden.
+    must_publish
+        Cells that must be published as they are.
+    must_hide
+        Cells that must be hidden.
     gap
         The optimality gap that is enough: 0.05 or ``"5%"``.
     start

@@ -236,7 +236,7 @@ def _encode(records: Records, name: str, trees: Trees, detail: Detail, column: A
             f"{records.describe_first_of(name, encoded.dictionary.filter(pa.array(blank, pa.bool_())))}",
             place=records.place,
             remedy="Give them a code, say 'unknown', or leave them out with the condition "
-            f"{quote_name(name)} IS NOT NULL.",
+            f"{quote_name(name)} IS NOT NULL (where).",
             options=["where"],
         )
     dimension = Dimension(name, _trees(name, trees, texts))

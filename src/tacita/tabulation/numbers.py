@@ -192,7 +192,8 @@ def _survey(records: Records, column: str, x: str, what: str, integer: bool, gue
             f"no {what} in {missing:,} of {pluralize(total, 'record')} (column '{column}')"
             f"{records.describe_first(f'{x} IS NULL')}",
             place=records.place,
-            remedy=f"Fill them, or leave them out with the condition {quote_name(column)} IS NOT NULL.",
+            remedy="Fill them, or leave them out with the condition "
+            f"{quote_name(column)} IS NOT NULL (where).",
             options=["where"],
         )
     if infinite:
@@ -200,7 +201,7 @@ def _survey(records: Records, column: str, x: str, what: str, integer: bool, gue
             f"the {what} is NaN or infinite in {infinite:,} of {pluralize(total, 'record')} (column "
             f"'{column}'){records.describe_first(f'NOT {finite}')}",
             place=records.place,
-            remedy=f"Fill them, or leave them out with the condition isfinite({quote_name(column)}).",
+            remedy=f"Fill them, or leave them out with the condition isfinite({quote_name(column)}) (where).",
             options=["where"],
         )
     if what == "weight" and least < 0:

@@ -27,6 +27,8 @@ FAILED = (
     "The file was not taken: it is larger than the server allows. Start it with a larger --largest-upload."
 )
 
+USUAL_DIGITS = "2-1-1"
+"""Digits as an example where the codes are words."""
 KEYS = (
     "Drag codes, or press Alt+Shift+arrow to indent and outdent, F2 to rename, Delete to remove a group, "
     "Ctrl+Z to undo."
@@ -99,7 +101,7 @@ class ClassificationDialog:
     def _show_ways(self) -> None:
         with ui.element("div").classes("strip tree-ways"):
             self._digits = make_text_field(
-                "By digits", f"such as {self._draft.propose_digits()}", "tree-digits"
+                "By digits", f"such as {self._draft.propose_digits() or USUAL_DIGITS}", "tree-digits"
             )
             self._digits.on("keydown.enter", self._take_digits)
             self._button("Split codes", "tree-digits-use", self._take_digits)

@@ -47,6 +47,11 @@ def withdraw() -> None:
         link.set_visibility(False)
 
 
+def propose_files(run: int) -> None:
+    """Propose to write the files of a safe run, by its number."""
+    propose(f"Run {run} is safe: write its files", "/export")
+
+
 def propose_after_counting(sensitive: int) -> None:
     """Show the step that follows from the number of sensitive cells: to protect them, or to state a rule."""
     if sensitive:

@@ -20,6 +20,8 @@ WORDS = {
     State.CANCELLED: "Cancelled",
 }
 EARLIER = "for an earlier table or rules"
+PROTECT_AGAIN = ("Table or rules changed: protect again", "/protect")
+"""The next step where the run that a page shows is of an earlier state of the open table."""
 LOOK_AGAIN = 0.4
 """Seconds between two looks at a run that is not over."""
 
@@ -67,6 +69,13 @@ def describe_run(job: Job, now: Case | None) -> str:
     words = f"{sign} {job.state.value}" if sign else job.state.value
     scope = describe_scope(job, now)
     return f"{words}, {scope}" if scope else words
+
+
+def find_tone(job: Job, now: Case | None) -> str:
+    """Return the style class of a run's verdict on a page: good only where it is about the present case."""
+    if job.state is not State.SAFE:
+        return "verdict-unsafe"
+    return "verdict-safe" if job.case is now else "verdict-earlier"
 
 
 def is_of_other_table(job: Job, now: Case | None) -> bool:

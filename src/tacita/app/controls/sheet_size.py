@@ -6,7 +6,7 @@ from math import ceil
 
 from tacita.app.sheet import Content
 
-LINE, AROUND = 26, 64
+LINE, AROUND = 26, 72
 """Pixels of a row, and of what a sheet has above and below its rows."""
 DIGIT, AROUND_NUMBER, NARROWEST = 9.5, 32, 64
 """Pixels of a digit, of what a column has beside its numbers, and of the narrowest column."""

@@ -191,7 +191,10 @@ def _use_private_folder() -> Iterator[tuple[Path, ...]]:
 
 def describe_removed(removed: Sequence[Path]) -> str:
     """Return a sentence on the folders of killed servers that were removed."""
-    return f"Removed, as left by a server that was killed: {', '.join(map(str, removed))}."
+    return (
+        "A server before this one was killed. Its temporary copies of data were removed; recent work is kept "
+        f"elsewhere: {', '.join(map(str, removed))}"
+    )
 
 
 def _make_server(guard: Guard, started: Callable[[], None]) -> uvicorn.Server:

@@ -66,7 +66,7 @@ LOOKS = (
     Look(Flag.ONLY_HERE, "only-here", "≠", "in this run only"),
     Look(Flag.TOTAL, "total", "", "a sum"),
     Look(Flag.CHANGED, "changed", "", "being changed"),
-    Look(Flag.EMPTY, "empty", "", "empty"),
+    Look(Flag.EMPTY, "empty", "", "empty: nobody contributed"),
 )
 
 

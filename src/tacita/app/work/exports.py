@@ -25,7 +25,7 @@ from tacita.formats.petrenko import write_thesis
 from tacita.formats.table_write import write_table
 from tacita.publication.destination import Destination
 from tacita.publication.folders import INTERNAL
-from tacita.publication.results import Written, refuse_blocked, write_results
+from tacita.publication.results import LAID_OUT, Written, refuse_blocked, write_results
 from tacita.specification.left_out import HELD, note_left_out
 from tacita.specification.project_write import write_project
 from tacita.specification.script import write_script
@@ -100,7 +100,7 @@ def export_run(
             formats,
             reason,
             mark=look.mark,
-            title=look.title,
+            title=look.title or (_name_values(job.case) if LAID_OUT.intersection(formats) else ""),
             sdmx=job.case.specification.describe_sdmx() if "sdmx" in formats else None,
             with_them=again.paths,
         )
@@ -109,6 +109,14 @@ def export_run(
         tuple(path for path in results.paths if path not in results.public),
         (*drafted.notes, *(f"Warning: {text}" for text in results.warnings), *results.notes, *again.notes),
     )
+
+
+def _name_values(case: Case) -> str:
+    """Return a title that tells readers what is added up, for a table of the user's records; else none."""
+    source = case.specification.table
+    if source is None or source.microdata is None or source.value is None:
+        return ""
+    return f"{source.value}: {' by '.join(d.name for d in case.table.structure.dimensions)}"
 
 
 def _write_repetition(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Written:

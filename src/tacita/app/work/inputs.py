@@ -161,12 +161,16 @@ def find_alternative(user_input: UserInput, case: Case) -> RecordsAlternative | 
 
 
 def _could_be_records(table: Table) -> bool:
-    """Return whether the user's table lists so few of its possible cells that rows could be records."""
+    """Return whether the user's table lists so few of its possible cells that rows could be records, or has
+    a code of its own in each, as a name.
+    """
     structure = table.structure
     if len(structure.dimensions) < 2 or len(structure.parts) > 1 or table.count is not None:
         return False
     inner = _find_inner(table)
     listed = int(inner.sum())
+    if listed > 1 and any(np.unique(column).size == listed for column in structure.codes[inner].T):
+        return True
     possible = prod(np.unique(column).size for column in structure.codes[inner].T)
     if not 1 < listed < possible:
         return False

@@ -145,6 +145,11 @@ class Job:
         return self.secret if drawn else None
 
     @property
+    def is_resumed(self) -> bool:
+        """Whether an earlier session found the user's release, so that this run has only audited it."""
+        return self._found is not None
+
+    @property
     def seconds(self) -> float:
         """The seconds that the user's run has been at work."""
         if self._started is None:

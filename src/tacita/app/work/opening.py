@@ -24,6 +24,7 @@ from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.examples import EXAMPLES, example
+from tacita.formats.captions import tell_footnotes
 from tacita.formats.columns import has_columns, list_column_endings, read_columns
 from tacita.formats.headings import COLUMNS, ROWS
 from tacita.formats.pasted import read_pasted
@@ -151,6 +152,11 @@ def list_reading_notes(case: Case, reading: ReadOptions) -> list[str]:
         notes.append("some values are negative: they were taken as amounts, not as counts")
     if table.title:
         notes.append("the title stands above the table in the release, too")
+    if tell_footnotes(table.notes):
+        notes.append(
+            "footnotes are left out of the release; on the command line, 'tacita protect FILE.xlsx --out "
+            "safe.xlsx' gives the sheet of a workbook back with its footnotes and looks"
+        )
     names = {d.name for d in table.structure.dimensions}
     if names & {ROWS, COLUMNS} and not names <= {ROWS, COLUMNS}:
         nameless = " and ".join(f"'{name}'" for name in (ROWS, COLUMNS) if name in names)

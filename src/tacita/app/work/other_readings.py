@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,9 @@ def list_other_readings(error: TacitaError, reading: ReadOptions) -> dict[str, R
         if name == "value" and setting:
             # The other columns of numbers are left aside: integers would be taken for codes.
             codes = error.dimensions if isinstance(error, SeveralValuesError) else ()
-            found[f"The values are in {setting}"] = replace(reading, value=setting, by=codes or reading.by)
+            found[_name_value(setting, error.options)] = replace(
+                reading, value=setting, by=codes or reading.by
+            )
         elif name == "total" and setting:
             dimension, _, code = setting.partition("=")
             known = reading.total if isinstance(reading.total, Mapping) else {}
@@ -40,3 +42,10 @@ def list_other_readings(error: TacitaError, reading: ReadOptions) -> dict[str, R
     if sums:
         found = {"Use the classification found": replace(reading, found=(*reading.found, *sums)), **found}
     return {words: other for words, other in found.items() if other != reading}
+
+
+def _name_value(column: str, options: Sequence[str]) -> str:
+    """Return words for the button that takes the values from a column, and leaves the other ones out."""
+    others = [setting for option in options if (setting := option.removeprefix("value=")) != option]
+    left = [name for name in others if name != column]
+    return f"The values are in {column}" + (f", without {' and '.join(left)}" if left else "")

@@ -197,12 +197,15 @@ def describe_work(workspace: Workspace, case: Case) -> Work:
         specification = drop_passing_files(old.specification, passing)
         return old if specification is old.specification else replace(old, specification=specification)
 
-    # One object each, so that runs of the present case are runs of the present case again.
-    known = {id(each): without_passing(each) for each in (case, *(job.case for job in workspace.jobs))}
-    runs = tuple(
-        KeptRun(job.number, known[id(job.case)], job.request, job.secret, job.release)
+    found = [
+        (job, job.release)
         for job in list(workspace.jobs)
         if job.state.judged and job.release is not None and job.case.work == case.work
+    ]
+    # One object each, so that runs of the present case are runs of the present case again.
+    known = {id(each): without_passing(each) for each in (case, *(job.case for job, _ in found))}
+    runs = tuple(
+        KeptRun(job.number, known[id(job.case)], job.request, job.secret, release) for job, release in found
     )
     return Work(known[id(case)], runs, workspace.formats)
 

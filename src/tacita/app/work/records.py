@@ -89,6 +89,16 @@ class RecordsFile:
         """Whether numbers stand in the user's file as text, with a decimal sign to ask for."""
         return self.path.name.lower().endswith(CSV)
 
+    def are_of(self, case: Case) -> bool:
+        """Return whether the user's table was made from these records."""
+        source = case.specification.table
+        return (
+            source is not None
+            and source.microdata is not None
+            and self.path == Path(locate(case.specification.folder, source.microdata))
+            and self.sheet == source.sheet
+        )
+
     def list_codes(self, *columns: str) -> list[tuple[str, ...]]:
         """Return the different codes of a column of the records, or combinations of several columns."""
         return list_codes(find_records(self.path, self.sheet), columns, self.decimal)
@@ -170,9 +180,9 @@ def find_records_of(case: Case, at_hand: RecordsFile | None) -> RecordsFile | No
     source = case.specification.table
     if source is None or source.microdata is None:
         return None
-    path = Path(locate(case.specification.folder, source.microdata))
-    if at_hand is not None and at_hand.path == path and at_hand.sheet == source.sheet:
+    if at_hand is not None and at_hand.are_of(case):
         return at_hand
+    path = Path(locate(case.specification.folder, source.microdata))
     if not path.name.lower().endswith(ENDINGS) or not path.is_file():
         return None
     return find_records_at(path, ReadOptions(decimal=source.decimal, sheet=source.sheet))

@@ -8,6 +8,7 @@ from itertools import accumulate
 from tacita.core.errors import InputError
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.hierarchy.editing import (
+    count_separators,
     fit_digits,
     grouped,
     indented,
@@ -76,19 +77,22 @@ class TreeDraft:
         self._at = min(len(self._steps) - 1, self._at + 1)
 
     def propose_digits(self) -> str:
-        """Return digits such as ``2-1-1`` that suit all codes of the user's data."""
+        """Return digits such as ``2-1-1`` that suit all codes of the user's data; empty for words."""
         return write_digits(propose_digits(self.codes))
 
     def split(self, digits: str) -> str:
         """Make the user's tree by the digits of the codes, such as ``2-1-1``; return a note on levels that no
-        code reaches.
+        code reaches, or on points and other separators that the digits left out.
 
         Raises
         ------
         InputError
             A code ends between the levels; digits that suit all codes are among the options of the error.
         """
-        levels = parse_digits(digits)
+        levels, note = parse_digits(digits), ""
+        fits = {len(code) for code in self.codes} <= {*accumulate(levels)}
+        if not fits and (separated := count_separators(levels, self.codes)) is not None:
+            levels, note = separated, f"Separators were counted, too: {write_digits(separated)}."
         cuts = [*accumulate(levels)]
         for code in self.codes:
             if len(code) not in cuts:
@@ -101,7 +105,7 @@ class TreeDraft:
                 )
         self._change(Hierarchy.from_levels(self.codes, levels, self.tree.total, self.tree.labels))
         reached = cuts.index(max(map(len, self.codes))) + 1
-        return "" if reached == len(cuts) else f"No code reaches level {reached + 1}."
+        return note if reached == len(cuts) else f"No code reaches level {reached + 1}."
 
     def group_parts(self) -> str:
         """Take the user's tree that was refused because codes with records stand above others, with a new

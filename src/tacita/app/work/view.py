@@ -109,6 +109,11 @@ class Sensitivity:
     trouble: TacitaError | None = None
 
     @property
+    def is_guess(self) -> bool:
+        """Whether the rules that the user stated have not been applied yet."""
+        return self.problem is None and self.trouble is None
+
+    @property
     def exempt(self) -> Mask:
         """The mask of cells that a rule, a mark or the file hits, but the user declared not sensitive."""
         return self.hits.sensitive & ~self.levels.sensitive

@@ -282,6 +282,15 @@ class Workspace:
         safe = [job for job in self.jobs if job.state is State.SAFE and job.case is self.case]
         return safe[-1] if safe else self.chosen
 
+    def is_outdated(self, job: Job) -> bool:
+        """Return whether the user has changed the table of a run, or what is specified of it, since the run.
+
+        Of a table that is not open the last state counts that undo, or else redo, leads to.
+        """
+        states = [*reversed(self._future), *self._past, self.case]
+        own = (case for case in reversed(states) if case is not None and case.work == job.case.work)
+        return next(own, None) is not job.case
+
     def choose(self, job: Job) -> None:
         """Let the pages of the session show a run.
 

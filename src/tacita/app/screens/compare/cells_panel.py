@@ -29,7 +29,8 @@ class CellsPanel:
         self._workspace, self._jobs = workspace, {job.number: job for job in jobs}
         self._group = f"compared-{position}"
         names = {job.number: job.title for job in jobs}
-        with ui.element("div").props('role=group aria-label="Cell by cell" data-testid=cells-compared'):
+        group = ui.element("div").classes("compared").props("role=group data-testid=cells-compared")
+        with group.props('aria-label="Cell by cell"'):
             make_heading("Cell by cell")
             ui.label(ABOUT).classes("muted")
             with ui.element("div").classes("strip"):

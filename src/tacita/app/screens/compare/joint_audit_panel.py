@@ -24,7 +24,7 @@ class JointAuditPanel:
 
     def __init__(self, workspace: Workspace, jobs: list[Job]) -> None:
         self._workspace, self._jobs = workspace, jobs
-        with ui.element("div").props('role=group aria-label="Audit together"'):
+        with ui.element("div").classes("compared").props('role=group aria-label="Audit together"'):
             make_heading("Audit together")
             ui.label(ABOUT).classes("muted")
             with ui.element("div").classes("strip"):

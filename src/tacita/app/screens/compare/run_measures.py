@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from nicegui import ui
 
-from tacita.app.controls.runs import EARLIER, describe_run, describe_scope, is_of_other_table
+from tacita.app.controls.runs import EARLIER, describe_run, describe_scope, find_tone, is_of_other_table
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case
 from tacita.report.measures import Measure, Measures, compute_measures, find_best
@@ -42,8 +42,7 @@ def note_earlier_runs(jobs: Sequence[Job], now: Case | None) -> str:
 
 def show_verdict(job: Job, now: Case | None) -> None:
     """Show a run's verdict on the page Compare: ``✔ safe``, with † where it is for an earlier case."""
-    tone = "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
-    with ui.element("div").classes(tone):
+    with ui.element("div").classes(find_tone(job, now)):
         ui.label(describe_run(job, job.case)).classes("in-line")
         if job.case is not now:
             ui.label(f", {describe_scope(job, now)}").classes("for-the-ear")

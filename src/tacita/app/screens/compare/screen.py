@@ -5,7 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 
 from tacita.app import frame
-from tacita.app.controls import notices
+from tacita.app.controls import next_step, notices
 from tacita.app.controls.page_parts import as_label, make_heading, make_panel, make_scroll_region, put_words
 from tacita.app.controls.runs import is_of_other_table, name_table
 from tacita.app.screens.compare import risk_plot, statistics_table
@@ -40,6 +40,9 @@ def build(workspace: Workspace) -> None:
             which = "No run of this table" if over else "No run"
             ui.label(f"{which} is over yet. Compare two or more, of different methods or options.")
             ui.link("Choose a method and run it", "/protect")
+    proposed = workspace.proposed
+    if proposed is not None and proposed.state is State.SAFE and proposed.case is workspace.case:
+        next_step.propose_files(proposed.number)
     groups = _group_by_table(workspace, over)
     for position, group in enumerate(groups):
         with ui.element("section").classes("panel").props(f"data-testid=compared-{position}"):

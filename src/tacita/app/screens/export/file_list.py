@@ -38,7 +38,7 @@ ABOUT: dict[Format, str] = {
     "sdmx": "SDMX-CSV with one row per cell: hidden cells have no OBS_VALUE",
     "parquet": "Parquet: the rows of release.csv with their types",
     "html": "a page to read, with a legend and your notice; no script",
-    "txt": "tab-separated rows of a table with two dimensions, hidden cells as PS or CS",
+    "txt": "tab-separated rows of a table with two dimensions; PS is primary, CS secondary",
     "tsv": "the same, with the ending .tsv",
 }
 """Formats for publication, the usual one first."""
@@ -64,6 +64,9 @@ INTERNAL_FILES = (
         TABLE,
         "the table with its levels, bounds and costs; none where project.toml refers to its records",
         "true values",
+    ),
+    ExportFile(
+        "further files", "classifications, insiders, earlier releases that project.toml names", "true values"
     ),
 )
 

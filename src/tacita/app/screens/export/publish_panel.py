@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nicegui import ui
 
-from tacita.app.controls import notices
+from tacita.app.controls import next_step, notices
 from tacita.app.controls.page_parts import make_panel, make_scroll_region, put_words
 from tacita.app.controls.remedies import Remedy, lead_to
 from tacita.app.controls.run_downloads import (
@@ -18,11 +18,17 @@ from tacita.app.controls.run_downloads import (
     make_scratch_folder,
     show_busy,
 )
-from tacita.app.controls.runs import choose_run, describe_run
+from tacita.app.controls.runs import (
+    PROTECT_AGAIN,
+    choose_run,
+    describe_run,
+    find_tone,
+    is_of_other_table,
+)
 from tacita.app.screens.export.file_list import TELLING, FileList, list_internal_files, sort_files
 from tacita.app.screens.export.place_field import PlaceField
 from tacita.app.work.exports import Export, make_file_name
-from tacita.app.work.job import Job, State
+from tacita.app.work.job import Job
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import TacitaError
 from tacita.core.words import pluralize
@@ -42,9 +48,10 @@ def build(workspace: Workspace) -> None:
         job = choose_run(workspace, workspace.proposed)
         if job is None:
             return
-        if (newest := workspace.jobs[-1]) is not workspace.proposed and workspace.chosen is newest:
+        if (newest := workspace.chosen) is not None and newest is not job:
             ui.label(
-                f"Proposed is the newest run that is safe. Newer, and not known to be safe: {newest.title}."
+                "Proposed is the newest run of the present table and rules that is safe. "
+                f"The run shown last: {newest.title} · {describe_run(newest, workspace.case)}."
             ).classes("muted").props("data-testid=proposed")
         if job.audit is None:
             ui.label(f"This run has nothing to export: {job.error}").props("data-testid=nothing-to-export")
@@ -71,9 +78,7 @@ class Publishing:
     def __init__(self, workspace: Workspace, job: Job) -> None:
         self._workspace, self._job, self._case = workspace, job, workspace.case
         self._safe = job.audit is not None and job.audit.safe
-        ui.label(describe_run(job, workspace.case)).classes(
-            "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
-        )
+        ui.label(describe_run(job, workspace.case)).classes(find_tone(job, workspace.case))
         self._list_files()
         self._why()
         self._destination()
@@ -92,8 +97,17 @@ class Publishing:
         self._warning.props("role=note data-testid=primary-told")
 
     def _why(self) -> None:
-        self._reason = None
+        self._reason: ui.textarea | None = None
+        self._agreed: ui.checkbox | None = None
         if self._safe:
+            if self._workspace.is_outdated(self._job):
+                self._agreed = ui.checkbox(
+                    "Publish it although the table or rules have changed since: it is safe for them as they "
+                    "were, and was not checked for the present ones",
+                    on_change=lambda: self._refresh(),
+                ).props("dense data-testid=agree-outdated")
+                if not is_of_other_table(self._job, self._case):
+                    next_step.propose(*PROTECT_AGAIN)
             return
         ui.label(
             "This release is not proven safe. It is written only with a reason, which every file carries."
@@ -143,13 +157,15 @@ class Publishing:
         """Enable the export buttons that can be used now; their names tell where a release is unsafe."""
         request = self._request
         self._files.show_following()
-        allowed = self._safe or request.proper_reason is not None
+        agreed = self._agreed is None or bool(self._agreed.value)
+        allowed = agreed if self._safe else request.proper_reason is not None
+        missing = "Needs a reason first" if self._agreed is None else "Needs your agreement first"
         self._warning.set_visibility(not TELLING.isdisjoint(request.formats))
         for button, safe, unsafe in (
             (self._write, "Write to this folder", "Write NOT SAFE release to this folder"),
             (self._publication, "Download for publication", "Download NOT SAFE release"),
         ):
-            button.set_text(safe if self._safe else unsafe if allowed else "Needs a reason first")
+            button.set_text((safe if self._safe else unsafe) if allowed else missing)
             button.set_enabled(allowed and bool(request.formats))
         self._look.set_enabled(allowed and bool(request.formats))
         self._write.set_enabled(self._write.enabled and self._folder.ready)
@@ -168,8 +184,8 @@ class Publishing:
             parcel = await self._export(folder)
             notices.tell(
                 f"Written: {pluralize(len(parcel.publication), 'file')} for publication, "
-                f"{len(parcel.internal)} internal.\nFor publication: {_list_files(parcel.publication)}"
-                f"\nInternal: {_list_files(parcel.internal)}" + _list_notes(parcel.notes),
+                f"{len(parcel.internal)} internal.\nFor publication: {_name_files(parcel.publication)}"
+                f"\nInternal: {_name_files(parcel.internal)}" + _list_notes(parcel.notes),
                 "done",
             )
         self._folder.check()
@@ -201,7 +217,7 @@ def _find_folder_remedies(error: TacitaError) -> list[Remedy]:
     return [] if error.options else [Remedy("Choose another folder", partial(lead_to, "export-folder"))]
 
 
-def _list_files(files: Sequence[Path]) -> str:
+def _name_files(files: Sequence[Path]) -> str:
     """Return the exported files of one folder as words for a notice: its path and their names."""
     return f"{files[0].parent} ({', '.join(path.name for path in sort_files(files))})"
 

@@ -79,7 +79,9 @@ class Saving:
             self._place = PlaceField(
                 Path.cwd() / self._name(), lambda: self._refresh(), "save-place", file=is_file
             )
-            self._button = ui.button("Save", on_click=self._save).props("no-caps data-testid=save-button")
+            self._button = ui.button("Save", on_click=self._save, color=None).props(
+                "no-caps outline data-testid=save-button"
+            )
         self._refresh()
 
     def _refresh(self) -> None:

@@ -111,7 +111,7 @@ class RunCards:
             if proposed is None or proposed.state is not State.SAFE:
                 next_step.withdraw()
             else:
-                next_step.propose(f"Run {proposed.number} is safe: write its files", "/export")
+                next_step.propose_files(proposed.number)
         elif job.state is State.SAFE:
             next_step.propose(f"Run {job.number} is safe: look at the result", "/result")
         else:
@@ -237,7 +237,9 @@ class RunCard:
         else:
             words = f"– {job.error}" if job.state is State.CANCELLED else WORDS[job.state]
         self._state.set_text(f"{words}, {what_for}" if what_for else words)
-        self._state.classes(replace=f"run-state {TONES.get(job.state, '')}")
+        earlier = what_for and job.state is State.SAFE
+        tone = "verdict-earlier" if earlier else TONES.get(job.state, "")
+        self._state.classes(replace=f"run-state {tone}")
         self._cut_short.set_text(as_label(job.cut_short))
 
     def _show_details(self) -> None:

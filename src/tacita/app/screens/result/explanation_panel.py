@@ -9,6 +9,7 @@ from nicegui import run, ui
 
 from tacita.app.controls.remedies import bring_into_view
 from tacita.app.sheet import Flag
+from tacita.app.sheet.content import LOOKS
 from tacita.app.work.cell_facts import LONGEST
 from tacita.app.work.job import Job
 from tacita.auditing.explain import explain
@@ -18,12 +19,14 @@ from tacita.core import exact
 from tacita.core.errors import TacitaError
 from tacita.core.release import Release
 from tacita.core.run import Run
+from tacita.core.words import format_number
 from tacita.report.interval_picture import draw_interval
 
 HINT = "Click a cell of the sheets, or press Enter on it, to see why it is hidden or shown."
 WORKING = "Working out what is deduced of it, what it protects and what protects it …"
 FLAGS = {"protected": Flag.PROTECTING, "protects": Flag.PROTECTED}
 """How the sheets flag the cells that a part of an explanation speaks of."""
+SIGNS = {key: next(look.sign for look in LOOKS if look.flag is flag) for key, flag in FLAGS.items()}
 
 
 class ExplanationPanel:
@@ -62,7 +65,8 @@ class ExplanationPanel:
     async def show(self, cell: int, with_focus: bool) -> None:
         """Explain a cell in the panel; ``with_focus``, Tab then goes on there."""
         table = self._job.problem.table
-        body = self._begin(cell, table.name(cell), with_focus)
+        value = format_number(exact.to_decimal(int(table.units[cell]), table.decimals))
+        body = self._begin(cell, table.name(cell), with_focus, value)
         with body, ui.element("div").classes("strip").props("role=status"):
             ui.spinner()
             ui.label(WORKING).props("data-testid=explaining")
@@ -84,8 +88,6 @@ class ExplanationPanel:
         body.clear()
         parts = describe_explanation(found, show_values=True)
         with body:
-            value = exact.to_text(int(table.units[cell]), table.decimals)
-            ui.label(f"True value: {value}").classes("number").props("data-testid=explained-value")
             for part in parts:
                 self._show_part(part, found)
         bring_into_view("explanation")
@@ -109,8 +111,8 @@ class ExplanationPanel:
             self._run.cancel()
             self._run = None
 
-    def _begin(self, cell: int | None, name: str, with_focus: bool) -> ui.element:
-        """Return the panel's empty body, below the name of the cell and the button that closes it."""
+    def _begin(self, cell: int | None, name: str, with_focus: bool, value: str = "") -> ui.element:
+        """Return the panel's empty body, below the name and true value of the cell and a button to close."""
         self._stop()
         self._cell = cell
         self._mark({})
@@ -121,6 +123,8 @@ class ExplanationPanel:
             with ui.element("div").classes("strip"):
                 title = ui.label(f"Why: {name}").classes("panel-title")
                 title.props("role=heading aria-level=2 data-testid=explained-name")
+                if value:
+                    ui.label(f"True value: {value}").classes("number").props("data-testid=explained-value")
                 ui.space()
                 ui.button("Close", on_click=self.close, color=None).props(
                     'flat dense no-caps aria-label="Close the explanation" data-testid=explanation-close'
@@ -138,6 +142,8 @@ class ExplanationPanel:
                 ui.label(line)
             if part.cells:
                 self._show_cells(part)
+                if part.key in FLAGS:
+                    ui.label(f"{SIGNS[part.key]} in the sheets, outlined").classes("muted small")
             if part.key == "deduced" and found.role == "primary":
                 ui.html(self._draw(found), sanitize=False)
 

@@ -7,7 +7,16 @@ from nicegui import ui
 from tacita.app.controls import next_step, notices
 from tacita.app.controls.page_parts import as_label, put_words
 from tacita.app.controls.run_downloads import download_run, show_busy
-from tacita.app.controls.runs import SIGNS, WORDS, choose_run, describe_solution
+from tacita.app.controls.runs import (
+    PROTECT_AGAIN,
+    SIGNS,
+    WORDS,
+    choose_run,
+    describe_scope,
+    describe_solution,
+    find_tone,
+    is_of_other_table,
+)
 from tacita.app.screens.result import certificate_panel, sensitive_panel, side_by_side
 from tacita.app.work.job import Job, State
 from tacita.app.work.radius_notes import describe_radii
@@ -33,8 +42,11 @@ def build(workspace: Workspace) -> None:
     job = choose_run(workspace, workspace.chosen)
     if job is None:
         return
-    _show_verdict(job, workspace.count_other_draws(job))
-    next_step.propose(*NEXT_STEPS.get(job.state, ("Choose another method or option", "/protect")))
+    _show_verdict(workspace, job)
+    if job.case is not workspace.case and not is_of_other_table(job, workspace.case):
+        next_step.propose(*PROTECT_AGAIN)
+    else:
+        next_step.propose(*NEXT_STEPS.get(job.state, ("Choose another method or option", "/protect")))
     if job.state is State.SAFE and job.case is workspace.case:
         _offer_workbook(workspace, job)
     if job.release is None or job.audit is None:
@@ -53,16 +65,18 @@ def _offer_workbook(workspace: Workspace, job: Job) -> None:
             await download_run(workspace, job, job.case, ["xlsx"])
 
     button = next_step.offer_beside("Download Excel", "download", "download-excel", download)
+    button.tooltip("For publication: the table as it is printed, one row per cell, and notes to readers")
 
 
-def _show_verdict(job: Job, other_draws: int) -> None:
+def _show_verdict(workspace: Workspace, job: Job) -> None:
     """Show the verdict on a run in words on the page, and what to do where it is not "safe"."""
+    other_draws, scope = workspace.count_other_draws(job), describe_scope(job, workspace.case)
     with ui.element("section").classes("panel verdict").props("aria-label=Verdict data-testid=verdict"):
         with ui.element("div").classes("strip verdict-line"):
-            tone = "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
-            ui.label(f"{SIGNS[job.state]} {WORDS[job.state]}").classes(f"verdict-word {tone}").props(
-                "data-testid=verdict-word"
-            )
+            word = f"{SIGNS[job.state]} {WORDS[job.state]}"
+            ui.label(f"{word}, {scope}" if scope else word).classes(
+                f"verdict-word {find_tone(job, workspace.case)}"
+            ).props("data-testid=verdict-word")
             verdict = job.audit.verdict if job.audit is not None else job.error
             ui.label(verdict).classes("verdict-said").props("data-testid=verdict-said")
             if job.cut_short:
@@ -126,7 +140,10 @@ def _show_figures(job: Job, release: Release) -> None:
             figures["distance"] = ("distance to the truth", far)
     if job.used_seed is not None:
         figures["seed"] = ("secret seed", f"{job.used_seed}: it repeats this run; keep it internal")
-    figures["time"] = ("time with the audit", f"{job.seconds:,.2f} s")
+    figures["time"] = (
+        "time of the audit" if job.is_resumed else "time with the audit",
+        f"{job.seconds:,.2f} s",
+    )
     with ui.element("dl").classes("facts").props("data-testid=figures"):
         for name, (head, text) in figures.items():
             with ui.element("div").classes("fact"):

@@ -24,8 +24,17 @@ LEGEND = (
     "Bar: what the outsider deduces; of a cell that is not safe, what its worst attacker does. "
     "Brackets: value − LPL and value + UPL. Dot: the value. "
     "Thin line: what they knew beforehand. A dashed bar does not reach its brackets, or is too narrow. "
+    "Each bar has a scale of its own. A safe cell is safe against everyone. "
     "The name of a cell leads to it in the table above."
 )
+LEVELS = {
+    "LPL": "lower protection level: so far below the value readers must think it possible",
+    "UPL": "upper protection level: so far above the value readers must think it possible",
+    "SPL": "sliding protection level: so wide must the range of possible values be",
+}
+"""What stands beside the pointer on the heads of levels."""
+EVERYONE = "everyone"
+"""Against whom a safe cell is safe."""
 LEADS = """(event) => {
     const name = event.target.closest("button[data-cell]");
     if (name) emit(Number(name.dataset.cell));
@@ -105,7 +114,8 @@ def _write_table(rows: list[SensitiveCell]) -> str:
         return '<p class="muted">No such cell.</p>'
     sliding = any(row.sliding for row in rows)
     heads = "".join(
-        f'<th scope="col" class="{"words" if head in WORDS else ""}">{head}</th>'
+        f'<th scope="col" class="{"words" if head in WORDS else ""}" title="{LEVELS.get(head, "")}">'
+        f"{head}</th>"
         for head in HEADS
         if sliding or head != "SPL"
     )
@@ -123,7 +133,7 @@ def _write_row(row: SensitiveCell, sliding: bool) -> str:
         f'<tr><th scope="row"><button type="button" class="leads" data-cell="{row.cell}">'
         f"{escape(row.name)}</button></th>{numbers}"
         f"<td>{_format_interval(row)}</td><td>{row.picture}</td>"
-        f'<td class="words">{escape(row.attacker)}</td>'
+        f'<td class="words">{escape(row.attacker) if row.bits else EVERYONE}</td>'
         f'<td class="words {tone}">{sign} {escape(row.verdict)}</td></tr>'
     )
 

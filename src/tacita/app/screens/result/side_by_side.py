@@ -32,12 +32,12 @@ NAMES = {"original": "Original (true values)", "protected": "Protected", "differ
 # Not "protected": whether they are is for the verdict to say, and it may say no.
 MEANINGS = {
     "published": "shown as they are",
-    "sensitive": "sensitive, not published exactly",
-    "other": "others, hidden or changed",
-    "exposed": "sensitive, yet published exactly",
+    "sensitive": "primary, not shown exactly",
+    "other": "secondary, hidden or changed",
+    "exposed": "sensitive, yet shown exactly",
 }
 WAYS = {
-    "beside": "Side by side",
+    "beside": "Both",
     "original": "Original",
     "protected": "Protected",
     "difference": "Difference",

@@ -41,7 +41,7 @@ def show_attackers(desk: Desk) -> None:
         reasons = {kind: explain_unknown(desk.case, by) for kind, by in KINDS.items()}
         _show_kinds(desk, {kind: reason for kind, reason in reasons.items() if not reason})
         if any(reasons.values()):
-            with ui.expansion("Insiders who are not known of this table").classes("more") as fold:
+            with ui.expansion("Insiders whom this table does not name").classes("more") as fold:
                 fold.props("dense data-testid=unknown-insiders")
                 _show_kinds(desk, {kind: reason for kind, reason in reasons.items() if reason})
 

@@ -125,10 +125,7 @@ def explain_checked(considered: Considered, checked: int) -> str:
     if others <= 0:
         return ""
     one = f"one of these {checked:,}" if checked > 1 else "the outsider"
-    reason = (
-        f"no more than {one}, who knows at least as much of every cell beforehand, and against whom the "
-        "protection levels are at least as high"
-    )
+    reason = f"no more than {one}, who knows at least as much"
     if considered.largest:
         return (
             f"{checked:,} are checked one by one. The others whom the table names learn {reason}. Smaller "
@@ -136,7 +133,7 @@ def explain_checked(considered: Considered, checked: int) -> str:
         )
     return (
         f"All {considered.number:,} are attackers, and nobody is left out. {checked:,} of them "
-        f"{'are' if checked > 1 else 'is'} checked one by one. The other {others:,} learn {reason}. A "
+        f"{'are' if checked > 1 else 'is'} checked one by one. The other {others:,} learn {reason}, so a "
         f"release that is safe against {f'the {checked:,}' if checked > 1 else 'the outsider'} is safe "
         "against all."
     )

@@ -143,7 +143,6 @@ class StartScreen:
             if case is None:
                 ui.label(PURPOSE).props("data-testid=purpose")
                 return
-            next_step.propose(f"Go on with {case.name}", "/table")
             names = " by ".join(d.name for d in case.table.structure.dimensions) or "a list of cells"
             own, others = len(self.workspace.runs_of_table), len(self.workspace.runs_of_others)
             runs = f" · {pluralize(own, 'run')}" if own else ""
@@ -196,13 +195,20 @@ class StartScreen:
             ui.label("With classifications called like its columns, if there are any.").classes("muted")
 
     def _rank_actions(self) -> None:
-        """Leave one primary action on the page: tabulate records at hand, go on with an open table, or choose
+        """Leave one primary action on the page: tabulate new records, go on with an open table, or choose
         files.
         """
-        if self.workspace.records is None and self.workspace.case is None:
+        case, records = self.workspace.case, self.workspace.records
+        if case is None and records is None:
             self._choose.props(remove="outline")
         else:
             self._choose.props("outline")
+        # Whoever asks may be a field of records that are gone from the page.
+        with self._choose:
+            if case is not None and (records is None or records.are_of(case)):
+                next_step.propose(f"Go on with {case.name}", "/table")
+            else:
+                next_step.withdraw()
 
     def _paste(self) -> None:
         with make_panel(
@@ -416,7 +422,8 @@ class StartScreen:
             for words, reading in readings.items():
                 found.append(Remedy(words, partial(self._open, replace(user_input, reading=reading))))
             if isinstance(error, SeveralValuesError):
-                found.append(Remedy("Tabulate its records", partial(self._look_at, user_input)))
+                records = Remedy("Tabulate its records", partial(self._look_at, user_input))
+                found.insert(0 if error.identity else len(found), records)
             if readings or isinstance(error, SeveralValuesError):
                 self.workspace.refused = user_input
             found += find_field_remedies(error, READING_FIELDS, "reading")
@@ -442,10 +449,8 @@ class StartScreen:
 def describe_left_runs(left: Sequence[Job]) -> str:
     """Return a sentence for the page on the runs of the table that was open before this one."""
     stay = "stays" if len(left) == 1 else "stay"
-    return (
-        f"{pluralize(len(left), 'run')} of {left[-1].case.description} {stay} with that table: Undo leads "
-        "back to it, and the pages Protect and Compare list its runs apart"
-    )
+    runs = f"{pluralize(len(left), 'run')} of {left[-1].case.description}"
+    return f"{runs} {stay} with that table; Undo leads back to it"
 
 
 def _fold(title: str, about: str, way: str) -> ui.expansion:

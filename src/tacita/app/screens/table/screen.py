@@ -152,6 +152,8 @@ class TableScreen:
         exempt = int(self._judged.exempt.sum())
         wanted = SIGNS_OF_RUN if self._shows_run else SIGNS_OF_VALUES
         self._legend.clear()
+        if (self._view.flags & Flag.EMPTY).any():
+            wanted |= Flag.EMPTY
         with self._legend:
             for look in LOOKS:
                 if look.flag & (wanted if exempt else wanted & ~Flag.EXEMPT):
@@ -185,7 +187,8 @@ class TableScreen:
         sensitive, marked = len(self._judged.levels), len(self.case.decisions)
         kind = "counts" if self.table.integer else "amounts"
         self._seeking.enable(sensitive)
-        next_step.propose_after_counting(sensitive)
+        if not self._judged.is_guess:
+            next_step.propose_after_counting(sensitive)
         self._counts.set_text(
             f"{pluralize(len(self.table), 'cell')} ({kind}) · {sensitive:,} sensitive · {marked:,} marked by "
             "hand"

@@ -12,8 +12,11 @@ import { Recycled } from "./recycle.js";
 
 /** Lines drawn beyond each edge, so that a small step needs no new ones. */
 const MARGIN = 2;
-/** The least of the width that row headers get where all columns cannot be in view with wider ones. */
-const LEAST_SHARE = 0.28;
+/** Row headers give way down to so many pixels, or that share of a narrow sheet, where all columns are in view then. */
+const LEAST_HEADER = 170;
+const MOST_SHARE = 0.45;
+/** Where columns are out of view in any case, row headers get this share of the sheet. */
+const USUAL_SHARE = 0.28;
 
 export class Viewport {
   constructor(grid, parent, name) {
@@ -179,7 +182,9 @@ export class Viewport {
   /** Row headers give way to the last column, which often is the total; their codes can be pointed at. */
   #fit() {
     const { clientWidth } = this.scroller;
-    const left = Math.max(clientWidth - this.grid.columns.extent, Math.round(LEAST_SHARE * clientWidth));
+    const least = Math.min(LEAST_HEADER, Math.round(MOST_SHARE * clientWidth));
+    const beside = clientWidth - this.grid.columns.extent;
+    const left = beside >= least ? beside : Math.max(least, Math.round(USUAL_SHARE * clientWidth));
     this.headerWidth = Math.min(this.fullHeaderWidth, left);
     this.stage.style.setProperty("--header-width", `${this.headerWidth}px`);
   }
