@@ -97,12 +97,14 @@ def _improve_incumbent(
     gap, is_network = _relative_gap(search), rows.separation.is_network
     if gap > (WIDE_GAP if is_network else MIDDLE_GAP):
         improve(root.point, PATIENCE_FIRST)
-        if not is_network and _relative_gap(search) > MIDDLE_GAP and not search.closed:
-            cuts, run = root.rows, search.run
+        cuts, run = root.rows, search.run
+        if not is_network and cuts and _relative_gap(search) > MIDDLE_GAP and not search.closed:
             if large is not None:
                 cuts = large.improve_by_programs(cuts, run.seconds + SHARE_OF_REGIONS * run.remaining)
             seconds = min(SHARE_OF_MASTER * run.remaining, run.seconds)
             IntegerMaster(search, rows.separation, cuts).tighten(seconds)
+            # The tree has to find these cuts again.
+            rows.separation.forget_rows()
             if _relative_gap(search) > WIDE_GAP:
                 improve(root.point, PATIENCE_WIDE)
     elif gap > NARROW_GAP:

@@ -171,9 +171,10 @@ class Suppression:
         try:
             solution = _solve(model, rung, run, first, replace(model, upper=hideable))
         except StoppedError as error:
-            if rung == "construction":
+            if is_constructed(PresolvedTable.of(model), rung):
                 raise
-            raise error.with_remedy("Construction finds one sooner.", "search=construction") from None
+            remedy = "Construction finds one sooner: search=construction."
+            raise error.with_remedy(remedy, "search=construction") from None
         return self._make_release(problem, solution, run)
 
     def loss(self, problem: Problem, release: Release) -> float:
