@@ -78,7 +78,7 @@ def test_a_loss_is_within_the_gap_of_the_smallest(name: str, problem: Problem, g
         assert near.loss == pytest.approx(best.loss, abs=noise)
 
 
-@pytest.mark.parametrize(("gap", "phase"), [(0.2, "bounding"), (0.05, "branching")])
+@pytest.mark.parametrize(("gap", "phase"), [(0.2, "bounding"), (0.05, "integer master")])
 def test_a_gap_saves_the_proof(gap: float, phase: str) -> None:
     problem = generate.problem((4, 4, 4), "logn", sensitive=8)
     seen: list[Event] = []
