@@ -159,14 +159,16 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
     propose: Patterns | None = large or (Proposals(separation, search) if is_suppression else None)
     root = root or Root(search, separation)
     has_integers = bool(model.integer.any())
-    # A constructed release is improved further after it. Against insiders that takes long, and gains less
-    # than the relaxation does.
-    share = 1.0 if large is None or separation.insiders else SHARE_OF_RELAXATION
+    # A release that passes still improve much needs time for that. Regions are solved after it, too, except
+    # against insiders and in the largest tables, where they take long and gain less than the relaxation does.
+    share = 1.0 if large is None or large.settled else 0.5
+    if large is not None and has_tree and not separation.insiders:
+        share = SHARE_OF_RELAXATION
     until = search.run.seconds + share * search.run.remaining
     root.tighten(propose, patient=not has_integers, until=until)
     if not has_integers:
         return _finish_linear(search, separation, root)
-    if large is not None and not has_tree and root.rows and not search.closed:
+    if large is not None and large.settled and not has_tree and root.rows and not search.closed:
         _improve_without_tree(large, root)
     if large is not None and not large.settled and not search.closed:
         large.improve(np.inf)
