@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from tacita.core.errors import UndeclaredSumsError as UndeclaredSumsError
     from tacita.core.errors import UnsafeError as UnsafeError
     from tacita.core.errors import WorkersError as WorkersError
+    from tacita.core.hierarchy import Digits as Digits
     from tacita.core.hierarchy import Hierarchy as Hierarchy
     from tacita.core.levels import Levels as Levels
     from tacita.core.levels import Reason as Reason
@@ -153,7 +154,7 @@ _HOMES = {
         "UnsafeError",
         "WorkersError",
     ),
-    "tacita.core.hierarchy": ("Hierarchy",),
+    "tacita.core.hierarchy": ("Digits", "Hierarchy"),
     "tacita.formats.sdmx.release_write": ("SdmxOptions",),
     "tacita.formats.table_write": ("write_table",),
     "tacita.publication.release_read": ("read_release",),

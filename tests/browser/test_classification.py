@@ -105,7 +105,7 @@ def test_a_classification_of_records_by_digits_outlives_a_reload(page: Page) -> 
     page.get_by_test_id("tree-digits").fill("3-1")
     page.get_by_test_id("tree-digits-use").click()
     expect(page.get_by_test_id("tree-message")).to_contain_text(
-        "Code 'N1' has 2 characters, but levels end at 3, 4. Use 2, which suits all codes."
+        "code 'N1' has 2 characters, but levels end at 3, 4. Use 2, which suits all codes."
     )
     page.get_by_role("button", name="Use 2", exact=True).click()
     expect(page.get_by_test_id("tree-digits")).to_have_value("2")

@@ -257,3 +257,10 @@ def test_mistakes_are_told_with_the_remedy() -> None:
         Table.from_frame(frame, ["r"])
     with pytest.raises(InputError, match="row 1: the count in column 'v' is negative"):
         Table.from_frame(pd.DataFrame({"r": ["a"], "v": [-1]}), ["r"], count="v")
+
+
+@pytest.mark.parametrize(("respondents", "integer"), [([1, 2, 3], True), ([1, 1, 2], False)])
+def test_values_that_equal_their_respondents_are_counts(respondents: list[int], integer: bool) -> None:
+    frame = pa.table({"region": ["N", "S", "Total"], "firms": [1, 2, 3], "n": respondents})
+    table = Table.from_frame(frame, ["region"], value="firms", count="n")
+    assert table.integer is integer

@@ -7,14 +7,11 @@ import pytest
 from tacita.core.errors import HierarchyError
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.hierarchy.editing import (
-    count_separators,
     grouped,
     indented,
     labelled,
     moved,
     outdented,
-    parse_digits,
-    propose_digits,
     refuse_parts,
     renamed,
     ungrouped,
@@ -91,40 +88,3 @@ def test_codes_with_records_stand_in_a_group_with_their_parts() -> None:
     assert found.labels == {"1": "Crops"}
     refuse_parts(found, codes)
     assert with_parts_grouped(tree, ["12", "2"]) == (tree, [])
-
-
-@pytest.mark.parametrize(
-    ("codes", "proposed"),
-    [
-        (["10.11", "10.12", "13.10"], (2, 3)),
-        (["A.1.12", "A.1", "B.2"], (1, 2, 3)),
-        (["1011", "1012", "1101"], (2, 2)),
-        (["Dreieich-Nord", "Elbtal"], ()),
-    ],
-)
-def test_digits_are_proposed_at_separators(codes: list[str], proposed: tuple[int, ...]) -> None:
-    assert propose_digits(codes) == proposed
-
-
-@pytest.mark.parametrize(
-    ("levels", "codes", "counted"),
-    [
-        ((2, 2), ["10.11", "13.10"], (2, 3)),
-        ((2, 2), ["13", "10.11"], (2, 3)),
-        ((1, 1, 2), ["A.1.12", "A.1", "B"], (1, 2, 3)),
-        ((2, 3), ["10.11"], None),
-        ((2, 2), ["1011"], None),
-        ((2, 2), ["10.11", "1.012"], None),
-    ],
-)
-def test_digits_may_leave_out_separators(
-    levels: tuple[int, ...], codes: list[str], counted: tuple[int, ...] | None
-) -> None:
-    assert count_separators(levels, codes) == counted
-
-
-def test_digits_of_levels() -> None:
-    assert parse_digits("2-1-1") == parse_digits(" 2 1, 1 ") == (2, 1, 1)
-    for wrong in ("", "x", "2-x", "0-1", "-"):
-        with pytest.raises(HierarchyError, match="2-1-1"):
-            parse_digits(wrong)

@@ -112,7 +112,7 @@ def test_a_file_in_place_of_the_name_of_a_hierarchy_is_explained(tmp_path: Path)
         '[rules]\nrule = "threshold(3)"\n'
     )
     with pytest.raises(
-        InputError, match=r'by\.nace.*write nace = "nace\.hrc" under \[hierarchies\], and by ='
+        InputError, match=r'by\.nace.*write nace = "nace\.hrc" under \[hierarchies\] if that is a file, and'
     ):
         read_case(tmp_path / "project.toml")
 

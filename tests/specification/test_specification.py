@@ -117,7 +117,7 @@ def test_without_a_rule_it_is_a_table(tmp_path: Path) -> None:
         ("[rules]\nprotection = -1", "line 4: rules.protection: -1.0 percent"),
         (
             '[hierarchies]\nnuts = { lead = "." }',
-            "line 4: hierarchies.nuts.*: give either file, codes or tree",
+            "line 4: hierarchies.nuts.*: give either file, digits, codes or tree",
         ),
         ('[published]\nfiles = [{ file = "a", base = 0 }]', "line 4: published.files.0.base: 0"),
     ],

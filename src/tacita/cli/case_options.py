@@ -15,6 +15,7 @@ from tacita.core.errors import InputError
 from tacita.core.tables.read_options import Order, ReadOptions, UndeclaredSums
 
 if TYPE_CHECKING:
+    from tacita.core.hierarchy import Digits
     from tacita.core.tables.table import Table
     from tacita.problem.problem import Problem
     from tacita.specification.specification import Specification
@@ -66,8 +67,9 @@ class CaseFlags:
         make_flag(
             "hierarchies",
             metavar="NAME=FILE",
-            text="Classification of a dimension: CSV (parent, child) or .hrc; NAME=found: the one that sums "
-            "among its codes make. Repeat for more.",
+            text="Classification of a dimension: CSV (parent, child) or .hrc; NAME=2-1-1: the one that its "
+            "codes make, where each level adds so many characters; NAME=found: the one that sums among its "
+            "codes make. Repeat for more.",
         ),
     ] = field(default_factory=list)
     total: Annotated[list[str], make_flag("total", metavar="NAME=CODE")] = field(default_factory=list)
@@ -177,14 +179,14 @@ class CaseFlags:
     @property
     def read_options(self) -> ReadOptions:
         """The options for reading the table that the command-line flags give."""
-        trees: dict[str, list[Path]] = {}
+        trees: dict[str, list[Path | Digits]] = {}
         found = []
         for text in self.hierarchy:
             name, file = parse_pair(text, "--hierarchy NAME=FILE")
             if file == "found" and not Path(file).exists():
                 found.append(name)
             else:
-                trees.setdefault(name, []).append(Path(file))
+                trees.setdefault(name, []).append(find_tree(file))
         plain = (
             "value",
             "count",
@@ -317,6 +319,14 @@ def print_first_warnings(warnings: tuple[str, ...]) -> None:
     print_warnings(*warnings[:MOST_NOTES])
     if len(warnings) > MOST_NOTES:
         print_warnings(f"{len(warnings) - MOST_NOTES:,} more like these")
+
+
+def find_tree(given: str) -> Path | Digits:
+    """Return the file of a classification that a command-line text names, or its digits."""
+    from tacita.core.hierarchy import Digits
+
+    path = Path(given)
+    return path if path.exists() else Digits.read(given) or path
 
 
 def parse_pairs(given: Iterable[str], option: str) -> dict[str, str]:

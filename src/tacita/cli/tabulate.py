@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacita.cli.case_options import make_flag, parse_levels, parse_pairs, print_table_notes
+from tacita.cli.case_options import find_tree, make_flag, parse_levels, parse_pairs, print_table_notes
 from tacita.cli.console import make_console, print_json, print_notes, print_written
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.verb import DONE, Output
@@ -15,7 +15,7 @@ from tacita.core.errors import InputError
 from tacita.core.words import pluralize
 
 if TYPE_CHECKING:
-    from tacita.core.hierarchy import Hierarchy
+    from tacita.core.hierarchy import Digits, Hierarchy
 
 
 def run_tabulate_command(
@@ -32,7 +32,8 @@ def run_tabulate_command(
         list[str] | None,
         typer.Option(
             metavar="NAME[=FILE]",
-            help="Column of codes, with its classification (CSV, .hrc) if there is one.",
+            help="Column of codes, with its classification if there is one: CSV, .hrc, or NAME=2-1-1 where "
+            "each level of the codes adds so many characters.",
         ),
     ] = None,
     value: Annotated[str | None, typer.Option(help="Column of values; without it the table counts.")] = None,
@@ -135,14 +136,18 @@ def run_tabulate_command(
     return DONE
 
 
-def _read_trees(by: list[str]) -> dict[str, list[Hierarchy] | None]:
+def _read_trees(by: list[str]) -> dict[str, list[Hierarchy | Digits] | None]:
     from tacita.formats.hierarchy import read_hierarchy
 
-    trees: dict[str, list[Hierarchy] | None] = {}
+    trees: dict[str, list[Hierarchy | Digits] | None] = {}
     for text in by:
         name, _, file = text.partition("=")
         if file:
-            trees[name] = [*(trees.get(name) or ()), read_hierarchy(file)]
+            tree = find_tree(file)
+            trees[name] = [
+                *(trees.get(name) or ()),
+                read_hierarchy(tree) if isinstance(tree, Path) else tree,
+            ]
         else:
             trees.setdefault(name, None)
     return trees

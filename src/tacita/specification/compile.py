@@ -12,8 +12,8 @@ import numpy as np
 
 from tacita.attackers.insiders import AttackerLike, make_coalitions
 from tacita.core.attacker import Insider, Outsider
-from tacita.core.errors import InputError
-from tacita.core.hierarchy import Hierarchy
+from tacita.core.errors import InputError, did_you_mean
+from tacita.core.hierarchy import Digits, Hierarchy
 from tacita.core.levels import Levels
 from tacita.core.release import Release
 from tacita.core.tables.linked import link
@@ -40,7 +40,7 @@ from tacita.tabulation.address import locate
 
 NO_RULE = Marked(())
 """A rule that no cell meets."""
-Trees = Mapping[str, Hierarchy | Found]
+Trees = Mapping[str, Hierarchy | Digits | Found]
 
 
 def compile_problem(
@@ -265,11 +265,11 @@ def _build_outsider(
     return Outsider.from_options(table, beforehand, known.lower, known.upper, known.within)
 
 
-def _read_hierarchies(specification: Specification) -> dict[str, Hierarchy | Found]:
+def _read_hierarchies(specification: Specification) -> dict[str, Hierarchy | Digits | Found]:
     return {name: _read_hierarchy(specification, tree) for name, tree in specification.hierarchies.items()}
 
 
-def _read_hierarchy(specification: Specification, given: str | Classification) -> Hierarchy | Found:
+def _read_hierarchy(specification: Specification, given: str | Classification) -> Hierarchy | Digits | Found:
     if given == FOUND and not (specification.folder / FOUND).exists():
         return Found()
     tree = Classification(given) if isinstance(given, str) else given
@@ -379,10 +379,13 @@ def _refuse_words(by: Mapping[str, Any], trees: Trees) -> None:
     """Refuse a word that is no name of a hierarchy for a column of records, which have no code of a total."""
     for column, given in by.items():
         if isinstance(given, str) and given and given not in trees:
+            near = did_you_mean(given, trees)
             raise InputError(
-                f"there is no hierarchy '{given}'",
+                f"there is no hierarchy '{given}'{near}",
                 place=f"by.{column}",
-                remedy=f'write {column} = "{given}" under [hierarchies], '
+                remedy="name one of [hierarchies], or leave it empty for codes without groups"
+                if near
+                else f'write {column} = "{given}" under [hierarchies] if that is a file, '
                 f'and by = {{ {column} = "{column}" }} under [table]',
             )
 

@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from tacita.core.errors import FormatError, did_you_mean
 from tacita.formats.textfile import read_text
@@ -60,9 +61,8 @@ def load_project(path: str | os.PathLike[str]) -> Specification:
         if not found.sources:
             raise FormatError(_describe_fault(text, (), ONE_SOURCE, ""), place=path)
     except ValidationError as error:
-        faults = [
-            _describe_fault(text, fault["loc"], fault["msg"], fault["type"]) for fault in error.errors()
-        ]
+        found_faults = _select_nearest(error.errors())
+        faults = [_describe_fault(text, each["loc"], each["msg"], each["type"]) for each in found_faults]
         raise FormatError(f"{path}: " + f"\n{path}: ".join(dict.fromkeys(faults))) from None
     return replace(found, folder=Path(path).resolve().parent)
 
@@ -142,6 +142,12 @@ def _parse_content(content: Mapping[str, Any]) -> Specification:
         ]
         content = {**content, "rules": {**rules, "sensitive": listed}}
     return _CHECKED.validate_python(content)
+
+
+def _select_nearest(faults: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """Return the faults without those of a section's short form, one text, where it has the long one."""
+    sections = {fault["loc"][:2] for fault in faults if "Classification" in fault["loc"]}
+    return [fault for fault in faults if fault["loc"][:2] not in sections or "Classification" in fault["loc"]]
 
 
 def _describe_fault(text: str, loc: tuple[int | str, ...], message: str, kind: str) -> str:

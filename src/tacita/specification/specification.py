@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacita.core.errors import SpecificationError
+from tacita.core.hierarchy import Digits
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.case_file import refuse_options
 from tacita.specification.classification import Classification
@@ -133,7 +134,9 @@ class Specification(Section):
         for dimension, listed in read.hierarchies.items():
             trees[dimension] = tuple(f"{dimension}-{k}" for k in range(1, len(listed) + 1))
             hierarchies |= {
-                name: Classification(self.name(tree))
+                name: Classification(digits=tree.written)
+                if isinstance(tree, Digits)
+                else Classification(self.name(tree))
                 for name, tree in zip(trees[dimension], listed, strict=True)
             }
         paths = {name: self.name(Path(given[name])) for name in BESIDE if name in given}

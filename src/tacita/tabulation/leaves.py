@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacita.core.errors import HierarchyError, InputError, did_you_mean
 from tacita.core.exact import Cells, Units
-from tacita.core.hierarchy import Hierarchy
+from tacita.core.hierarchy import Digits, Hierarchy
 from tacita.core.hierarchy.links import make_sort_key, to_code_texts
 from tacita.core.hierarchy.recoding import Detail
 from tacita.core.tables.dimension import Codes, Dimension
@@ -25,7 +25,7 @@ from tacita.tabulation.largest import Largest
 from tacita.tabulation.numbers import Numbers, copies_sql
 from tacita.tabulation.records import Records, quote_name
 
-Trees = Hierarchy | Sequence[Hierarchy] | None
+Trees = Hierarchy | Digits | Sequence[Hierarchy | Digits] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,13 +260,16 @@ def _encode(records: Records, name: str, trees: Trees, detail: Detail, column: A
 def _trees(name: str, trees: Trees, texts: Sequence[str]) -> tuple[Hierarchy, ...]:
     if trees is None:
         return (Hierarchy.flat(sorted(set(texts), key=lambda code: make_sort_key(str(code)))),)
-    listed = (trees,) if isinstance(trees, Hierarchy) else tuple(trees)
-    if not listed or not all(isinstance(tree, Hierarchy) for tree in listed):
+    listed = (trees,) if isinstance(trees, Hierarchy | Digits) else tuple(trees)
+    if not listed or not all(isinstance(tree, Hierarchy | Digits) for tree in listed):
         raise InputError(
             f"column '{name}' needs a hierarchy, a list of them, or nothing for the codes found in the data, "
             f"not '{trees}'"
         )
-    return listed
+    ordered = sorted(set(texts), key=lambda code: make_sort_key(str(code)))
+    return tuple(
+        tree.build(ordered, place=f"column '{name}'") if isinstance(tree, Digits) else tree for tree in listed
+    )
 
 
 def _refuse_foreign(

@@ -7,23 +7,19 @@ from itertools import accumulate
 
 from tacita.core.errors import InputError
 from tacita.core.hierarchy import Hierarchy
+from tacita.core.hierarchy.digits import parse_digits, propose_digits, settle_digits, write_digits
 from tacita.core.hierarchy.editing import (
-    count_separators,
-    fit_digits,
     grouped,
     indented,
     labelled,
     moved,
     outdented,
-    parse_digits,
-    propose_digits,
     refuse_parts,
     renamed,
     ungrouped,
     with_codes,
     with_parts_grouped,
     without_codes,
-    write_digits,
 )
 from tacita.core.words import list_names, pluralize
 
@@ -86,23 +82,13 @@ class TreeDraft:
 
         Raises
         ------
-        InputError
+        HierarchyError
             A code ends between the levels; digits that suit all codes are among the options of the error.
         """
-        levels, note = parse_digits(digits), ""
-        fits = {len(code) for code in self.codes} <= {*accumulate(levels)}
-        if not fits and (separated := count_separators(levels, self.codes)) is not None:
-            levels, note = separated, f"Separators were counted, too: {write_digits(separated)}."
+        written = parse_digits(digits)
+        levels = settle_digits(written, self.codes)
+        note = "" if levels == written else f"Separators were counted, too: {write_digits(levels)}."
         cuts = [*accumulate(levels)]
-        for code in self.codes:
-            if len(code) not in cuts:
-                fitting = write_digits(fit_digits(levels, self.codes))
-                raise InputError(
-                    f"Code {code!r} has {pluralize(len(code), 'character')}, but levels end at "
-                    f"{', '.join(map(str, cuts))}",
-                    remedy=f"Use {fitting}, which suits all codes.",
-                    options=[f"digits={fitting}"],
-                )
         self._change(Hierarchy.from_levels(self.codes, levels, self.tree.total, self.tree.labels))
         reached = cuts.index(max(map(len, self.codes))) + 1
         return note if reached == len(cuts) else f"No code reaches level {reached + 1}."

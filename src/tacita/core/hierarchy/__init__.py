@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from tacita.core.hierarchy.digits import Digits
 from tacita.core.hierarchy.links import DEFAULT_TOTAL
 from tacita.core.hierarchy.tree import Hierarchy
 
-__all__ = ["DEFAULT_TOTAL", "Hierarchy"]
+__all__ = ["DEFAULT_TOTAL", "Digits", "Hierarchy"]

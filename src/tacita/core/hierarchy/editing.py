@@ -6,86 +6,13 @@ moves away is left out: it would be the sum of nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
 
 from tacita.core.errors import HierarchyError
 from tacita.core.hierarchy.tree import Hierarchy
 from tacita.core.words import list_names
 
 Children = dict[str, list[str]]
-
-
-def parse_digits(written: str) -> tuple[int, ...]:
-    """Return the characters that each level of codes adds, from text such as ``2-1-1``.
-
-    Raises
-    ------
-    HierarchyError
-        It is something else.
-    """
-    lengths = tuple(int(part) for part in re.findall(r"[0-9]{1,4}", written))
-    if not lengths or 0 in lengths or re.sub(r"[0-9]{1,4}[\s,;+-]*", "", written.strip()):
-        raise HierarchyError(
-            f"'{written}' does not say how many characters each level adds",
-            remedy="Write numbers with hyphens: 2-1-1 for codes such as 01, 011 and 0111.",
-        )
-    return lengths
-
-
-def fit_digits(levels: Sequence[int], codes: Sequence[str]) -> tuple[int, ...]:
-    """Return characters per level that suit all codes: those given, cut where codes end before or between."""
-    lengths = {len(code) for code in codes}
-    cuts = sorted(lengths.union(cut for cut in accumulate(levels) if cut < max(lengths)))
-    return tuple(high - low for low, high in pairwise([0, *cuts]))
-
-
-def count_separators(levels: Sequence[int], codes: Sequence[str]) -> tuple[int, ...] | None:
-    """Return characters per level of codes such as ``10.11`` from numbers that leave out the points: (2, 3)
-    for (2, 2).
-
-    None where no code has a separator, some code ends between the levels all the same, or separators stand
-    at different places.
-    """
-    cuts = [*accumulate(levels)]
-    found: dict[int, int] = {}
-    for code in codes:
-        places = [at for at, character in enumerate(code, 1) if character.isalnum()]
-        if len(places) not in cuts:
-            return None
-        for cut in cuts[: cuts.index(len(places)) + 1]:
-            if found.setdefault(cut, places[cut - 1]) != places[cut - 1]:
-                return None
-    if all(cut == place for cut, place in found.items()):
-        return None
-    return tuple(high - low for low, high in pairwise([0, *sorted(found.values())]))
-
-
-def propose_digits(codes: Sequence[str]) -> tuple[int, ...]:
-    """Return characters per level that suit all codes: a level at each separator, such as the point of
-    ``10.11``, or without separators wherever further characters tell codes apart.
-
-    There is none for codes that are words: of which none holds a digit.
-    """
-    if not any(character.isdigit() for code in codes for character in code):
-        return ()
-    ends = {at for code in codes for at, character in enumerate(code) if not character.isalnum()}
-    if at_separators := sorted(end for end in ends if all(_is_separated(code, end) for code in codes)):
-        return fit_digits([high - low for low, high in pairwise([0, *at_separators])], codes)
-    kinds = [len({code[:cut] for code in codes}) for cut in range(1, max(map(len, codes)) + 1)]
-    cuts = [cut for cut, (less, more) in enumerate(pairwise([1, *kinds]), 1) if more > less]
-    return fit_digits([high - low for low, high in pairwise([0, *cuts])], codes)
-
-
-def _is_separated(code: str, end: int) -> bool:
-    """Return whether a code ends before this place, or has a separator between two of its parts there."""
-    return len(code) <= end or (0 < end < len(code) - 1 and not code[end].isalnum())
-
-
-def write_digits(levels: Sequence[int]) -> str:
-    """Return characters per level as text such as ``2-1-1``."""
-    return "-".join(map(str, levels))
 
 
 def without_codes(tree: Hierarchy, codes: Sequence[str]) -> Hierarchy:

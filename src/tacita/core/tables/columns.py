@@ -25,7 +25,7 @@ from tacita.core.errors import (
     issue_warnings,
 )
 from tacita.core.exact import LARGEST, Mask, Units
-from tacita.core.hierarchy import Hierarchy
+from tacita.core.hierarchy import Digits, Hierarchy
 from tacita.core.tables.build import build_table, to_representatives
 from tacita.core.tables.code_order import find_order, list_by_code, sort_codes
 from tacita.core.tables.contributions import Contributions, Shadow
@@ -44,7 +44,7 @@ MOST_COLUMNS = 20_000
 """Columns of a file; more than that are something else."""
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
-Spec: TypeAlias = "Hierarchy | Sequence[Hierarchy] | str | Found | None"
+Spec: TypeAlias = "Hierarchy | Digits | Sequence[Hierarchy | Digits] | str | Found | None"
 
 
 def refuse_wide(place: object, columns: int) -> None:
@@ -240,13 +240,15 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
         dimensions, shown = _read_dimensions(source, {**specs, **trees.specs}, totals)
         source = replace(source, notes=(*source.notes, *trees.notes))
     compute = _must_compute_totals(dimensions, shown, totals)
-    integer = read.counts
-    if integer is None:
-        negative = bool((number[~missing] < 0).any())
-        integer = value is None or (count is None and not largest and places == 0 and not negative)
     additive = {}
     if count is not None:
         additive["count"] = _read_counts(source, count)
+    integer = read.counts
+    if integer is None and value is not None:
+        negative = bool((number[~missing] < 0).any())
+        # Where every respondent adds one, the values are counts however they are called.
+        bare = np.array_equal(number, additive["count"]) if count is not None else not largest
+        integer = bare and places == 0 and not negative
     if holding_count is not None:
         if compute:
             raise InputError(
@@ -278,7 +280,7 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
         missing=missing,
         additive=additive,
         name=read.name or "table",
-        integer=integer,
+        integer=integer is None or integer,
         value_name=value if value is not None else str(count),
     )
     if anew:
@@ -335,7 +337,7 @@ def _read_dimensions(
                 f"{', '.join(distinct[:10])}{', ..' if len(distinct) > 10 else ''}",
                 remedy="name one of them, or leave it out to have totals computed",
             )
-        dimension = Dimension(name, _build_trees(spec, distinct, source.labels.get(name)))
+        dimension = Dimension(name, _build_trees(name, spec, distinct, source.labels.get(name)))
         known = dimension.position
         unknown = [k for k, code in enumerate(distinct) if code not in known]
         if unknown:
@@ -353,20 +355,22 @@ def _read_dimensions(
 
 
 def _build_trees(
-    spec: Spec, distinct: Sequence[str], labels: Mapping[str, str] | None
+    name: str, spec: Spec, distinct: Sequence[str], labels: Mapping[str, str] | None
 ) -> tuple[Hierarchy, ...]:
-    if isinstance(spec, Hierarchy):
-        return (spec,)
+    usual = recognise_total(distinct) or TOTAL_CODES[0]
     if spec is None or isinstance(spec, str | Found):
         named = spec.total if isinstance(spec, Found) else spec
-        total = named if named is not None else recognise_total(distinct) or TOTAL_CODES[0]
+        total = named if named is not None else usual
         return (Hierarchy.flat([code for code in distinct if code != total], total, labels),)
-    trees = tuple(spec)
-    if not trees or not all(isinstance(tree, Hierarchy) for tree in trees):
+    given = (spec,) if isinstance(spec, Hierarchy | Digits) else tuple(spec)
+    if not given or not all(isinstance(tree, Hierarchy | Digits) for tree in given):
         raise InputError(
             "each dimension is given by a hierarchy, a list of them, the code of its total, or nothing"
         )
-    return trees
+    return tuple(
+        tree.build(distinct, usual, labels, f"column '{name}'") if isinstance(tree, Digits) else tree
+        for tree in given
+    )
 
 
 def _must_compute_totals(dimensions: Sequence[Dimension], shown: Codes, totals: Totals) -> bool:

@@ -28,9 +28,9 @@ class ReadOptions:
         The columns of codes; None: recognised by their names. Per column a :class:`~tacita.Hierarchy`,
         several of them, the code of the total, or None: then the classification is flat and its total is
         recognised if it has a usual name such as ``Total``. A :class:`~tacita.Found` stands for the
-        classification that sums among the codes make.
+        classification that sums among the codes make, :class:`~tacita.Digits` for the one that they spell.
     hierarchies
-        Classifications by dimension, as hierarchies or as paths of their files, where ``by`` gives none.
+        Classifications by dimension, as hierarchies, digits or paths of their files, where ``by`` gives none.
         Other dimensions stay as they are.
     total
         Codes of totals by dimension; or one code, for every dimension that has it.
@@ -67,7 +67,7 @@ class ReadOptions:
         Decimals that count; as many as the values need by default.
     counts
         Whether everyone knows that cells are integers. Default: for tables of counts, and for integer,
-        non-negative values that come without a column of counts or contributions.
+        non-negative values that come without a column of counts or contributions, or equal their counts.
     repair
         Compute wrong totals anew; the table's notes say which.
     undeclared_sums
