@@ -35,6 +35,8 @@ GUIDING = 1.001
 """A cell that a point of the relaxation hides by ``share`` costs ``GUIDING - share`` times its cost."""
 PROMISING = 1.05
 """Loss of a pattern near the relaxation's point, in parts of the incumbent's, up to which it is improved."""
+IN_VAIN = 0.05
+"""Share of the time that is left within which regions must save something for others to follow."""
 HIDDEN = (150, 400, 1000)
 """Hidden cells near a target among which an insider's move is searched, until it is found."""
 
@@ -106,7 +108,8 @@ class LargeTable:
 
     def improve_by_programs(self, rows: Sequence[CutRow], until: float) -> list[CutRow]:
         """Offer better patterns to the search, region by region by integer programs over cuts, until regions
-        save nothing or so many seconds of the run have passed; return the cuts with those that were found.
+        save nothing for long or so many seconds of the run have passed; return the cuts with those that were
+        found.
         """
         search, run = self.search, self.search.run
         assert search.best is not None
@@ -120,11 +123,13 @@ class LargeTable:
             allowed = np.isfinite(self._cost) & (search.upper[self.presolved.switch] > 0)
             cutter = self.separation.cutter
             programs = RegionPrograms(self._construction, self._moves, self._attacks, cutter, rows, allowed)
-            while not run.over and run.seconds < until and not search.closed:
+            patience, saved = IN_VAIN * run.remaining, run.seconds
+            while run.seconds < min(until, saved + patience) and not run.over and not search.closed:
                 search.report_progress("improving")
                 improved = programs.improve_one(run.limited(until - run.seconds))
                 if improved is None or (improved and not (self._complete() and self._offer())):
                     break
+                saved = run.seconds if improved else saved
         return list(rows) if programs is None else programs.rows
 
     def __call__(self, x: Floats, thorough: bool = False) -> Floats | None:
