@@ -52,7 +52,8 @@ ACRO = """
 acro.crosstab acro.pivot_table acro.surv_func acro.hist acro.pie acro.ols acro.olsr acro.logit
 acro.logitr acro.probit acro.probitr acro.finalise acro.remove_output acro.print_outputs
 acro.custom_output acro.rename_output acro.add_comments acro.add_exception add_to_acro
-acro.enable_suppression acro.disable_suppression safe_threshold safe_dof_threshold safe_nk_n
+acro.enable_suppression acro.disable_suppression acro.enable_rounding(base) acro.disable_rounding()
+all-values-are-same safe_threshold safe_dof_threshold safe_nk_n
 safe_nk_k safe_pratio_p check_missing_values survival_safe_threshold zeros_are_disclosive
 """
 """What the manuals and lists of exports of these programs name."""
