@@ -6,7 +6,9 @@ How a document is read, block by block, in one temporary folder and one namespac
 * ``csv NAME``, ``toml NAME`` and other blocks with a file name are written to that file;
 * ``python`` blocks are run; a ``text`` block that follows at once is what they print;
 * ``console`` blocks hold commands after ``$ `` and what each prints; ``$ echo $?`` shows the exit code, which
-  is 0 otherwise. Durations are not compared, and a line of three dots stands for any lines.
+  is 0 otherwise. Durations are not compared, and a line of three dots stands for any lines;
+* ``sh`` blocks need several machines or start a server, ``py`` and ``r`` blocks are code for other programs:
+  these are not run.
 """
 
 from __future__ import annotations
@@ -313,6 +315,14 @@ def test_the_design_names_every_room_and_every_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = [f"`{re.split('[><=]', text)[0]}`" for text in project["dependencies"]]
     assert not [word for word in (*rooms, *files, *needed) if word not in page]
+
+
+def test_commands_are_run_unless_their_language_says_otherwise() -> None:
+    command = re.compile(r"^(?:\w*\$ |(?:tacita|python|make|pip) )", re.MULTILINE)
+    for path in DOCUMENTS:
+        for block in blocks(path.read_text(encoding="utf-8")):
+            unrun = block.language in ("", "text") and not block.adjacent
+            assert not (unrun and command.search(block.body)), f"{path.name}, line {block.line}"
 
 
 def test_python_blocks_are_python() -> None:

@@ -113,6 +113,18 @@ def test_the_gallery_has_every_picture(played: dict[str, Played]) -> None:
     assert sorted(shown) == sorted(name for example in played.values() for name in example.pictures)
 
 
+def test_the_decision_tree_is_readable_on_a_phone() -> None:
+    picture = ElementTree.parse(ROOT / "docs" / "images" / "which-method.svg").getroot()
+    assert float(picture.attrib["width"]) <= 390
+
+
+def test_pictures_change_with_the_scheme_of_colours() -> None:
+    css = (ROOT / "website" / "site.css").read_text(encoding="utf-8")
+    dark = re.search(r'slate"\] [^{]*img\[src\$="\.svg"\] \{([^}]*)\}', css)
+    assert dark is not None
+    assert "invert" in dark[1]
+
+
 def test_text_outside_cells_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n# %%\nprint(x)\n", encoding="utf-8")
     with pytest.raises(ValueError, match="in no cell"):

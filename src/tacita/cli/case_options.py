@@ -68,8 +68,8 @@ class CaseFlags:
             "hierarchies",
             metavar="NAME=FILE",
             text="Classification of a dimension: CSV (parent, child) or .hrc; NAME=2-1-1: the one that its "
-            "codes make, where each level adds so many characters; NAME=found: the one that sums among its "
-            "codes make. Repeat for more.",
+            "codes make, such as 01, 011, 0111, or 10, 10.1, 10.11 (points are not counted); NAME=found: "
+            "the one that sums among its codes make. Repeat for more.",
         ),
     ] = field(default_factory=list)
     total: Annotated[list[str], make_flag("total", metavar="NAME=CODE")] = field(default_factory=list)

@@ -32,8 +32,8 @@ def run_tabulate_command(
         list[str] | None,
         typer.Option(
             metavar="NAME[=FILE]",
-            help="Column of codes, with its classification if there is one: CSV, .hrc, or NAME=2-1-1 where "
-            "each level of the codes adds so many characters.",
+            help="Column of codes, with its classification if there is one: CSV, .hrc, or NAME=2-1-1 for "
+            "codes such as 01, 011, 0111, or 10, 10.1, 10.11 (points are not counted).",
         ),
     ] = None,
     value: Annotated[str | None, typer.Option(help="Column of values; without it the table counts.")] = None,

@@ -21,7 +21,8 @@ class Classification(Section):
     file
         A file of codes: ``.csv`` (parent, child) or ``.hrc``.
     digits
-        How many characters each level of the codes in the data adds: ``"2-1-1"`` for 01, 011 and 0111.
+        How many characters each level of the codes in the data adds: ``"2-1-1"`` for 01, 011 and 0111,
+        or for 10, 10.1 and 10.11: points are not counted.
     codes, total
         All codes below the total, in order, and the code of the total.
     tree

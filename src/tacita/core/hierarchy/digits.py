@@ -23,7 +23,8 @@ class Digits:
     Attributes
     ----------
     written
-        How many characters each level adds, such as ``"2-1-1"``.
+        How many characters each level adds: ``"2-1-1"`` for 01, 011 and 0111, or for 10, 10.1 and 10.11, as
+        points are not counted.
     total
         The code of the total; by default the one in the data, or ``Total``.
     labels

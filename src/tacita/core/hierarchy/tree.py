@@ -285,7 +285,8 @@ class Hierarchy:
         codes
             Codes of the finest level, or of any level; missing prefixes are added.
         lengths
-            Characters that each level adds; points within codes count.
+            Characters that each level adds. Unlike in :class:`~tacita.Digits` points are counted: (2, 2, 1)
+            for 10, 10.1 and 10.11.
 
         Examples
         --------
