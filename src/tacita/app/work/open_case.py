@@ -141,6 +141,15 @@ class Case:
         source = self.specification.table
         return source is not None and source.microdata is not None
 
+    @property
+    def keeps_records(self) -> bool:
+        """Whether the records that the user's table is tabulated from are still there."""
+        if not self.from_records:
+            return False
+        records = locate(self.specification.folder, self.specification.sources[0].path)
+        # Addresses in databases and patterns of several files are no paths.
+        return is_address(records) or "*" in records or "::" in records or Path(records).exists()
+
     def specify(self, **sections: Any) -> Case:
         """Return the user's case with other sections; a dictionary changes single fields of a section."""
         return replace(self, specification=self.specification.replace(**sections))
@@ -341,12 +350,11 @@ class Case:
         """Refuse to classify a table of the user's whose records are gone: they were uploaded and removed,
         or recent work, which does not hold them, was opened.
         """
+        if self.keeps_records:
+            return
         if self.from_records:
-            records = locate(self.specification.folder, self.specification.sources[0].path)
-            # Addresses in databases and patterns of several files are no paths.
-            if is_address(records) or "*" in records or "::" in records or Path(records).exists():
-                return
-            lost = f"The records that this table was made from are no longer there ({Path(records).name})"
+            name = Path(self.specification.sources[0].path).name
+            lost = f"The records that this table was made from are no longer there ({name})"
         elif knows_contributors(self.table):
             lost = "The records that this table was made from were not kept with it"
         else:

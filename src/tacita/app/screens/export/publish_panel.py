@@ -92,7 +92,9 @@ class Publishing:
         specified = self._job.case.specification.output.formats
         wanted = self._workspace.formats or specified or USUAL_FORMATS
         closed = () if two_dimensions else TELLING
-        self._files = FileList(wanted, closed, list_internal_files(self._job), self._choose_formats)
+        self._files = FileList(
+            wanted, closed, list_internal_files(self._job, self._workspace.folder), self._choose_formats
+        )
         self._warning = ui.label(f"! A tab-separated file {PRIMARY_NOTE}").classes("warning")
         self._warning.props("role=note data-testid=primary-told")
 
