@@ -255,7 +255,13 @@ def test_rules_that_a_project_cannot_hold_are_told_before_the_export(tmp_path: P
     listed = {file.name: file.about for file in list_internal_files(done, workspace.folder)}
     assert "without p-percent(10, by=holding)" in listed["project.toml"]
     export_run(done, tmp_path / "out", ["csv"], passing=workspace.folder)
-    assert load_project(tmp_path / "out" / "internal" / "project.toml").rules.rule is None
+    project = load_project(tmp_path / "out" / "internal" / "project.toml")
+    assert project.rules.rule is None
+    # Its list of attackers is complete: nothing says that contributors are not checked.
+    again = project.problem()
+    assert again.considered.text == f"an outsider and {len(again.insiders)} insiders"
+    assert again.attackers == done.problem.attackers
+    assert again.warnings == ()
 
 
 def test_records_stay_while_a_run_of_their_table_may_be_exported(tmp_path: Path) -> None:

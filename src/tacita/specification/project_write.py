@@ -270,8 +270,11 @@ def _draft_table(
     if lost := [name for name in table.columns if name not in carried and guess_role(name) is None]:
         notes.append(f"columns that the file of cells cannot hold are left out: {', '.join(lost)}")
     again = _number_cells(problem, folder / "table.jj") if by_number else problem
-    # Bounds of single cells stand in the file of cells.
+    # Bounds of single cells stand in the file of cells. Who contributes is no attacker besides those listed:
+    # all others whom the problem knew are implied.
+    complete = problem.considered.number > 1 and not problem.considered.unknown
     attackers = Attackers(
+        kinds=("outsider",) if complete else (),
         lower=specification.attackers.lower,
         upper=specification.attackers.upper,
         within=specification.attackers.within,
