@@ -40,7 +40,7 @@ ABOUT: dict[Format, str] = {
     "crosstab": "CSV as the table is printed: rows by columns, hidden cells marked",
     "sdmx": "SDMX-CSV with one row per cell: hidden cells have no OBS_VALUE",
     "parquet": "Parquet: the rows of release.csv with their types",
-    "html": "a page to read, with a legend and your notice; no script",
+    "html": "a page to read: title, legend and table; no script",
     "txt": "tab-separated rows of a table with two dimensions; PS is primary, CS secondary",
     "tsv": "the same, with the ending .tsv",
 }
@@ -126,9 +126,10 @@ class FileList:
             with ui.element("td"):
                 box = ui.checkbox(file.name, value=ticked, on_change=on_change)
             about = put_words("td", file.about)
-            put_words(
-                "td", f"for publication; {file.tells}" if file.tells else "for publication", "to-publish"
-            )
+            if file.tells:
+                put_words("td", f"! {file.tells}", "to-keep")
+            else:
+                put_words("td", "for publication", "to-publish")
         box.props(f"dense data-testid=format-{file.format} aria-describedby={about.html_id}")
         box.set_enabled(enabled)
         self._boxes[file.format] = box
