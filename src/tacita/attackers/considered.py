@@ -68,12 +68,12 @@ class Considered:
         """A warning of contributors who are no attackers because the table does not identify them."""
         if not self.unknown:
             return ()
-        listed = self.insiders
-        only = f"only {pluralize(listed, 'insider')} that {'is' if listed == 1 else 'are'} listed"
-        are = f"{only} can attack" if listed else "none of them is an attacker"
+        who, others = "none of them is an attacker", "they"
+        if self.insiders:
+            who, others = f"only {pluralize(self.insiders, 'listed insider')} can attack", "others"
         return (
-            f"the table counts {' and '.join(self.unknown)} but does not say who they are: {are}, so that what "
-            f"{'others' if listed else 'they'} deduce with their own contribution is not checked. Protect the microdata instead of a "
-            "file of cells (microdata in a project.toml), or choose outsider as attackers to leave them out "
+            f"the table counts {' and '.join(self.unknown)} but does not say who they are: {who}, so that "
+            f"what {others} deduce with their own contribution is not checked. Protect the microdata instead "
+            "of a file of cells (microdata in a project.toml), or choose outsider as attackers to leave them out "
             "on purpose",
         )

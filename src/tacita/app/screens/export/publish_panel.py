@@ -122,8 +122,8 @@ class Publishing:
     def _destination(self) -> None:
         ui.label("Where to").classes("stack-title")
         ui.label(
-            f"The folder gets {PUBLICATION}/ and {INTERNAL}/ side by side. Hand on {PUBLICATION}/ alone, never "
-            "the folder that holds both."
+            f"The folder gets {PUBLICATION}/ and {INTERNAL}/ side by side. Hand on {PUBLICATION}/ alone, "
+            "never the folder that holds both."
         ).classes("muted").props("data-testid=two-folders")
         folder = f"{make_file_name(self._job.case.name)}-export"
         with ui.element("div").classes("strip"):
@@ -146,7 +146,7 @@ class Publishing:
             ).props("no-caps flat data-testid=preview-files")
 
         ui.label(
-            "For publication: the ticked files, and nothing else; one alone comes as it is, several as a zip. "
+            "For publication: the ticked files and nothing else; one alone comes as it is, several as a zip. "
             "Internal: a zip of the files below the double line, with verdict, proof and true values."
         ).classes("muted").props("data-testid=two-downloads")
 
