@@ -74,6 +74,6 @@ class Considered:
         return (
             f"the table counts {' and '.join(self.unknown)} but does not say who they are: {who}, so that "
             f"what {others} deduce with their own contribution is not checked. Protect the microdata instead "
-            "of a file of cells (microdata in a project.toml), or choose outsider as attackers to leave them out "
-            "on purpose",
+            "of a file of cells (microdata in a project.toml), or choose outsider as attackers to leave them "
+            "out on purpose",
         )

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 
 from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case, DecisionKind
+from tacita.app.work.paths import hide_folders
 from tacita.core.errors import InputError, TacitaError, UnsafeError
 from tacita.formats.jj import write_jj
 from tacita.formats.nchs import write_nchs
@@ -109,6 +110,31 @@ def export_run(
         tuple(path for path in results.paths if path not in results.public),
         (*drafted.notes, *(f"Warning: {text}" for text in results.warnings), *results.notes, *again.notes),
     )
+
+
+def export_sheet(job: Job, folder: Path) -> Export:
+    """Write the release of a safe run into a copy of the sheet that its table was read from, and return it; a
+    workbook of its own where the sheet cannot be copied, with a note that says why.
+
+    Raises
+    ------
+    InputError
+        See :func:`export_run`.
+    """
+    sheet, audit = job.case.sheet, job.audit
+    if sheet is None or audit is None or not audit.safe or not sheet.path.is_file():
+        return export_run(job, folder, ["xlsx"], passing=folder, repeatable=False)
+    look = job.case.specification.output
+    try:
+        with hide_folders(sheet.path.parent):
+            written = write_results(
+                audit, folder / "release.xlsx", mark=look.mark, title=look.title, like=sheet
+            )
+    except TacitaError as error:
+        plain = export_run(job, folder, ["xlsx"], passing=folder, repeatable=False)
+        return replace(plain, notes=(f"Warning: a workbook of its own, not the sheet: {error}", *plain.notes))
+    warned = tuple(f"Warning: {text}" for text in written.warnings)
+    return Export(written.public, (), (*warned, *written.notes))
 
 
 def _name_values(case: Case) -> str:

@@ -34,6 +34,7 @@ from tacita.core.tables.editing import (
 )
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
+from tacita.publication.same_layout.input_sheet import InputSheet
 from tacita.rules import AnyOf, Marked, has_written_form
 from tacita.rules.grammar import write_rule
 from tacita.specification.compile import compile_rule
@@ -94,12 +95,15 @@ class Case:
         What the user specified. It names the source where the case was opened from a project.
     work
         A name for what was opened: all cases that are made of it have the same, and no other has it.
+    sheet
+        The sheet of a workbook that the table was read from, while it is the same table.
     """
 
     name: str
     data: Statement
     specification: Specification = field(default_factory=Specification)
     work: str = field(default_factory=lambda: secrets.token_hex(8))
+    sheet: InputSheet | None = None
 
     @property
     def table(self) -> Table:
@@ -288,7 +292,7 @@ class Case:
             Cells become one, a total with a single part left, of which different things were decided.
         """
         if table.structure is self.table.structure:
-            return replace(self, data=replace(self.data, table=table))
+            return replace(self, data=replace(self.data, table=table), sheet=None)
         if places is None:
             cells = np.arange(len(self.table))
             same = len(table) == len(self.table)
@@ -310,7 +314,7 @@ class Case:
             for mark, at, cell in zip(rules.sensitive, there, name_cells(table, there), strict=True)
             if at >= 0
         }
-        return replace(self, data=self.data.with_table(table, places)).specify(
+        return replace(self, data=self.data.with_table(table, places), sheet=None).specify(
             rules={
                 "sensitive": tuple(marks.values()),
                 "exempt": tuple(name_cells(table, exempt)),

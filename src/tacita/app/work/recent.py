@@ -194,8 +194,7 @@ def describe_work(workspace: Workspace, case: Case) -> Work:
             raise InputError(
                 "cells are decided in a file that was handed over", remedy="open the project by its path"
             )
-        specification = drop_passing_files(old.specification, passing)
-        return old if specification is old.specification else replace(old, specification=specification)
+        return replace(old, specification=drop_passing_files(old.specification, passing), sheet=None)
 
     found = [
         (job, job.release)
