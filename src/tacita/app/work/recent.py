@@ -4,8 +4,8 @@
     STATE/recent/0123456789abcdef.lock     locked while a session works on it
     STATE/recent/settings.json             whether anything is kept
 
-A project folder cannot hold all of it: rules that are typed by half, who contributed to a table that was
-edited, or whose records were handed over. So cases and releases are written as the values they are
+A project folder cannot hold all of it: rules that are typed by half, or who contributed to a table that was
+edited, or whose records are gone. So cases and releases are written as the values they are
 (:mod:`tacita.storage.values_file`). No verdict is written: the release of a run is audited anew.
 """
 
