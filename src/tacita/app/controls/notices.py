@@ -101,7 +101,7 @@ def _show(
 
 
 def _show_fold(row: ui.element) -> None:
-    """Fold the notice of a row on narrow screens, where it would leave no room, with a button to unfold it."""
+    """Fold the notice of a row on narrow screens, which it would fill, with a button to unfold it."""
 
     def turn() -> None:
         folded = "notice-folded" in row.classes
