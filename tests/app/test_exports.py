@@ -7,15 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_workbook import REGIONS, SHEET, TITLE, make_workbook
+from openpyxl import load_workbook
 
 import tacita as tc
 from tacita.app.work import exports
-from tacita.app.work.exports import export_run, make_file_name, save_case, zip_files
+from tacita.app.work.exports import export_run, export_sheet, make_file_name, save_case, zip_files
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
-from tacita.app.work.opening import open_case_at
+from tacita.app.work.opening import list_reading_notes, open_case_at
 from tacita.core.errors import InputError, UnsafeError
 from tacita.core.tables.editing import with_cells
+from tacita.core.tables.read_options import ReadOptions
 from tacita.examples import example
 from tacita.publication import release_html
 from tacita.publication.release_write import FORMATS
@@ -286,6 +289,28 @@ def test_exempt_cells_are_told_where_files_do_not_hold_them(tmp_path: Path, way:
     case = case.decide([case.problem.sensitive.tolist()[0]], Decision(DecisionKind.SAFE))
     (note,) = save_case(case, tmp_path / f"case.{way}", way, passing=tmp_path / "session").notes
     assert "exempt cells (1)" in note
+
+
+def test_the_sheet_of_a_table_is_given_back_with_its_footnotes(tmp_path: Path) -> None:
+    path = make_workbook(tmp_path / "report.xlsx")
+    case = open_case_at(path, ReadOptions(counts=True)).with_rules(["frequency(400000)"])
+    done = Job(1, case, "suppression", {})
+    done.carry_out()
+    (file,) = export_sheet(done, tmp_path / "out").publication
+    sheet = load_workbook(file)[SHEET]
+    assert sheet["A1"].value == TITLE
+    assert sheet["A12"].value == "Source: survey of enterprises."
+    assert sheet["B7"].value == "x"
+    assert "Download Excel" in " ".join(list_reading_notes(case, ReadOptions()))
+    # Of an edited table the sheet has other numbers, and one that tells a value is not copied.
+    edited = case.with_table(with_cells(case.table, {("East", "Men", "small"): 3}))
+    assert edited.sheet is None
+    telling = make_workbook(path, A12=f"About {REGIONS['East'][0]} in the East.")
+    assert telling == path
+    parcel = export_sheet(done, tmp_path / "again")
+    assert load_workbook(parcel.publication[0]).sheetnames[0] != SHEET
+    assert "a workbook of its own, not the sheet" in parcel.notes[0]
+    assert str(tmp_path) not in parcel.notes[0]
 
 
 def test_names_of_files_are_plain() -> None:

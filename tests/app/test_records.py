@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import xlsxwriter
 
+from tacita.app.screens.export.file_list import list_internal_files
 from tacita.app.work.exports import export_run
 from tacita.app.work.job import Job, State
 from tacita.app.work.opening import open_case_at, open_case_of_text
@@ -190,10 +194,87 @@ def test_an_export_repeats_what_was_tabulated(tmp_path: Path, stays: bool) -> No
     workspace.close()
     project = load_project(tmp_path / "out" / "internal" / "project.toml")
     assert project.table is not None
-    assert project.table.microdata == (str(path) if stays else None)
+    assert project.table.microdata == (str(path) if stays else "firms.parquet")
     again = project.problem()
     assert np.array_equal(again.levels.sensitive, done.problem.levels.sensitive)
     assert len(again.sensitive) > 0
+
+
+OWNED = "region,size,firm,holding,value\n" + "".join(
+    f"{region},{size},F{n},G{n // 2},{value}\n"
+    for n, (region, size, value) in enumerate(
+        [(r, s, 90 if k == 0 else 7 * k + 3) for r in "NS" for s in "abc" for k in range(4)]
+    )
+)
+
+
+def run_owned(workspace: Workspace) -> Job:
+    """Return a finished run of records that were handed over, with a rule on holdings."""
+    records = handed_over(workspace.folder, audit_csv=OWNED)
+    choice = Choice(("region", "size"), "value", "firm", "holding")
+    case = tabulate_records(records, choice).with_rules(["p-percent(10, by=holding)"])
+    done = Job(1, case, "suppression", {})
+    done.carry_out()
+    assert done.state is State.SAFE, done.error
+    return done
+
+
+def test_an_exported_run_keeps_rules_on_holdings_and_is_repeated(tmp_path: Path) -> None:
+    workspace = Workspace()
+    done = run_owned(workspace)
+    listed = {file.name: file.about for file in list_internal_files(done, workspace.folder)}
+    assert listed["project.toml"] == "repeats the run: tacita protect project.toml"
+    assert "the records of the table" in listed
+    assert "table.parquet" not in listed
+    parcel = export_run(done, tmp_path / "out", ["csv"], passing=workspace.folder)
+    workspace.close()
+    assert parcel.notes == ()
+    internal = tmp_path / "out" / "internal"
+    assert (internal / "audit-2.csv").read_text() == OWNED
+    project = load_project(internal / "project.toml")
+    assert project.rules.rule == "p-percent(10, by=holding)"
+    assert project.table is not None
+    assert (project.table.microdata, project.table.holding) == ("audit-2.csv", "holding")
+    subprocess.run(
+        [sys.executable, "-m", "tacita", "protect", "project.toml"],
+        cwd=internal,
+        check=True,
+        capture_output=True,
+    )
+    again, before = (
+        folder / "publication" / "release.csv" for folder in (internal / "out", tmp_path / "out")
+    )
+    assert again.read_text() == before.read_text()
+
+
+def test_rules_that_a_project_cannot_hold_are_told_before_the_export(tmp_path: Path) -> None:
+    """Recent work does not hold records: an export writes the table."""
+    workspace = Workspace()
+    done = run_owned(workspace)
+    shutil.rmtree(workspace.folder)
+    listed = {file.name: file.about for file in list_internal_files(done, workspace.folder)}
+    assert "without p-percent(10, by=holding)" in listed["project.toml"]
+    export_run(done, tmp_path / "out", ["csv"], passing=workspace.folder)
+    project = load_project(tmp_path / "out" / "internal" / "project.toml")
+    assert project.rules.rule is None
+    # Its list of attackers is complete: nothing says that contributors are not checked.
+    again = project.problem()
+    assert again.considered.text == f"an outsider and {len(again.insiders)} insiders"
+    assert again.attackers == done.problem.attackers
+    assert again.warnings == ()
+
+
+def test_records_stay_while_a_run_of_their_table_may_be_exported(tmp_path: Path) -> None:
+    workspace = Workspace()
+    done = run_owned(workspace)
+    folder = workspace.folder / "session" / "opened"
+    workspace.jobs.append(done)
+    workspace.drop(folder)
+    assert folder.is_dir()
+    workspace.forget(done)
+    workspace.drop(folder)
+    assert not folder.exists()
+    workspace.close()
 
 
 def test_records_at_hand_go_when_all_is_cleared(tmp_path: Path) -> None:

@@ -109,6 +109,10 @@ def test_without_all_contributors_the_verdict_says_how_many_of_each_cell_were_co
         anonymous = tc.Problem(replace(table, contributions=nobody), RULE)
     assert anonymous.considered == Considered(unknown=("respondents",))
     assert anonymous.considered.text == "an outsider, respondents left out as they are unknown"
+    listed = tc.Insider("F", np.array([0]), table.units[:1], table.units[:1] + 1)
+    with pytest.warns(tc.TacitaWarning, match="only 1 listed insider can attack, so that what others"):
+        some = tc.Problem(replace(table, contributions=nobody), RULE, attackers=[listed])
+    assert some.considered.text == "an outsider and 1 insider, other respondents left out as they are unknown"
     on_purpose = tc.Problem(replace(table, contributions=nobody), RULE, attackers="outsider")
     assert on_purpose.considered == Considered()
     assert not on_purpose.warnings

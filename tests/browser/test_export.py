@@ -108,6 +108,9 @@ def test_each_file_is_one_line_that_says_for_whom(
     safe_run: StorageState, new_page: Callable[..., Page]
 ) -> None:
     page = new_page(safe_run, "/export")
+    tsv = page.get_by_test_id("publication-files").get_by_role("row", name="release.tsv")
+    expect(tsv).to_contain_text("! tells which cells are primary")
+    expect(tsv).not_to_contain_text("for publication;")
     first = page.get_by_test_id("publication-files").get_by_role("row").nth(1)
     expect(first).to_contain_text("release.xlsx")
     expect(first).to_contain_text("the protected table")
@@ -285,6 +288,7 @@ def test_a_run_for_earlier_rules_is_published_only_if_the_user_agrees(page: Page
     for button in ("download-publication", "write-folder"):
         expect(page.get_by_test_id(button)).to_be_disabled()
         expect(page.get_by_test_id(button)).to_contain_text("Needs your agreement first")
+    expect(page.get_by_test_id("preview-files")).to_contain_text("Preview: needs your agreement first")
     page.get_by_test_id("agree-outdated").click()
     assert set(downloaded(page, "download-publication")) == {
         "publication/release.xlsx",

@@ -31,12 +31,14 @@ def test_a_table_without_a_rule_leads_to_the_rules(page: Page) -> None:
     take(page, "No sensitive cell yet: state what is sensitive")
     expect(page.get_by_test_id("sensitive-count")).to_have_text("0")
     expect(page.get_by_test_id("next-step")).to_be_hidden()
+    (filled,) = page.evaluate(FILLED)
+    assert filled.startswith("threshold(5)")
     add_rule(page, "threshold", "threshold(3)")
     take(page, "1 sensitive cell: protect it")
     expect(page.get_by_test_id("method-name")).to_be_visible()
 
 
-FILLED = """() => [...document.querySelectorAll(".screen .q-btn, .next-step")]
+FILLED = """() => [...document.querySelectorAll(".screen .q-btn, .screen .offer, .next-step")]
     .filter((button) => button.checkVisibility() && !button.closest(".q-btn-group"))
     .filter((button) => getComputedStyle(button).backgroundColor === "rgb(31, 95, 153)")
     .map((button) => button.innerText.trim())"""
@@ -66,6 +68,18 @@ def test_one_action_stands_out_on_every_page(page: Page) -> None:
     assert page.evaluate(FILLED) == ["Write to this folder"]
     go(page, "start")
     assert page.evaluate(FILLED) == ["Go on with NCHS, Table I"]
+
+
+def test_an_empty_desk_leads_to_a_table_and_a_table_to_a_run(page: Page) -> None:
+    for name in ("table", "rules", "protect", "result", "compare", "export"):
+        go(page, name)
+        expect(page.get_by_test_id("next-step")).to_have_text("Open, paste, type or generate a table")
+        assert page.evaluate(FILLED) == ["Open, paste, type or generate a table"]
+    take(page, "Open, paste, type or generate a table")
+    open_example(page, "nchs")
+    for name in ("result", "compare", "export"):
+        go(page, name)
+        expect(page.get_by_test_id("next-step")).to_have_text("Choose a method and run it")
 
 
 def test_a_step_follows_the_run_that_is_shown(page: Page) -> None:

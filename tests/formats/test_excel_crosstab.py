@@ -31,4 +31,8 @@ def test_sums_come_after_their_parts_as_on_the_screen(tmp_path: Path) -> None:
     assert [row[0] for row in rows] == [line.code for line in shown.rows]
     sheet = load_workbook(path)["crosstab"]
     assert [int(sheet.cell(4 + r, 1).alignment.indent) for r in range(5)] == [2, 2, 1, 1, 0]
+    assert [bool(sheet.cell(4 + r, 1).font.bold) for r in range(5)] == [False, False, True, False, True]
+    assert [bool(sheet.cell(4, c).font.bold) for c in range(2, 5)] == [False, False, True]
+    assert {sheet.cell(4, c).number_format for c in range(2, 5)} == {"#,##0"}
+    assert sheet.column_dimensions["A"].width > len("region")
     assert [row[1:] for row in rows] == [[1, 4, 5], [2, 5, 7], [3, 9, 12], [3, 6, 9], [6, 15, 21]]

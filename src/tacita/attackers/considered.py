@@ -54,18 +54,26 @@ class Considered:
         if self.left_out:
             words += f", {' and '.join(self.left_out)} left out"
         if self.unknown:
-            words += f", {' and '.join(self.unknown)} left out as they are unknown"
+            words += f", {self._unlisted} left out as they are unknown"
         return words
+
+    @property
+    def _unlisted(self) -> str:
+        """The kinds of contributors that the table does not identify, apart from insiders that are listed."""
+        kinds = " and ".join(self.unknown)
+        return f"other {kinds}" if self.insiders else kinds
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """A warning of contributors who are no attackers because the table does not identify them."""
         if not self.unknown:
             return ()
-        kinds = " and ".join(self.unknown)
+        who, others = "none of them is an attacker", "they"
+        if self.insiders:
+            who, others = f"only {pluralize(self.insiders, 'listed insider')} can attack", "others"
         return (
-            f"the table counts {kinds} but does not say who they are: none of them is an attacker, so that "
-            "what they deduce with their own contribution is not checked. Protect the microdata instead of a "
-            "file of cells (microdata in a project.toml), or choose outsider as attackers to leave them out "
-            "on purpose",
+            f"the table counts {' and '.join(self.unknown)} but does not say who they are: {who}, so that "
+            f"what {others} deduce with their own contribution is not checked. Protect the microdata instead "
+            "of a file of cells (microdata in a project.toml), or choose outsider as attackers to leave them "
+            "out on purpose",
         )

@@ -9,7 +9,7 @@ all other changed cells (red). Text is never a formula.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,8 @@ BLANK = "blank: no such cell, nothing was counted there"
 NEAR = "the true value lies between low and high of the sheet 'release'"
 MOST_INDENTED = 15
 """Steps by which Excel lets a cell be indented."""
+NARROWEST, WIDEST = 8, 50
+"""Widths of columns, in letters."""
 BLUE, RED, GREY = "#BDD7EE", "#F8CBAD", "#D9D9D9"
 MEANING_INTERNAL = (
     ("internal", "this file tells which cells are sensitive: do not publish it"),
@@ -137,26 +139,28 @@ class _CellFormats:
 
     def __init__(self, book: Any, internal: bool, decimals: int) -> None:
         self.internal = internal
-        self.header = book.add_format({"bold": True})
-        self._book, self._indented = book, {0: self.header}
+        self._book, self._made = book, dict[tuple[tuple[str, object], ...], Any]()
+        self.header = self._make(bold=True)
         # All numbers show as many decimals as the table has, so that they stand below each other.
-        number = {"num_format": f"0.{'0' * decimals}"} if decimals else {}
-        self._published = book.add_format(number)
-        self._primary = book.add_format({**number, "bg_color": BLUE if internal else GREY})
-        self._secondary = book.add_format({**number, "bg_color": RED}) if internal else self._primary
+        self._number = f"#,##0{'.' * bool(decimals)}{'0' * decimals}"
 
-    def indent(self, depth: int) -> Any:
+    def _make(self, **look: object) -> Any:
+        """Return the format of a look, which is made once; what is off in it is left out."""
+        key = tuple((name, value) for name, value in look.items() if value)
+        if key not in self._made:
+            self._made[key] = self._book.add_format(dict(key))
+        return self._made[key]
+
+    def indent(self, depth: int, *, total: bool) -> Any:
         """Return the format of a heading at a depth of its classification in the workbook."""
-        depth = min(depth, MOST_INDENTED)
-        if depth not in self._indented:
-            self._indented[depth] = self._book.add_format({"bold": True, "indent": depth})
-        return self._indented[depth]
+        return self._make(bold=total, indent=min(depth, MOST_INDENTED))
 
-    def find(self, release: Release, cell: int) -> Any:
+    def find(self, release: Release, cell: int, *, total: bool = False) -> Any:
         """Return the format of a cell in the workbook, by whether and why its number is changed."""
-        if release.marks[cell] == Mark.PUBLISHED:
-            return self._published
-        return self._primary if release.primary[cell] else self._secondary
+        ground = ""
+        if release.marks[cell] != Mark.PUBLISHED:
+            ground = (BLUE if release.primary[cell] else RED) if self.internal else GREY
+        return self._make(num_format=self._number, bg_color=ground, bold=total)
 
 
 def _write_cells(sheet: Any, release: Release, part: int, look: _CellFormats) -> None:
@@ -168,6 +172,8 @@ def _write_cells(sheet: Any, release: Release, part: int, look: _CellFormats) ->
     words = [mark.word for mark in Mark]
     ends = [format_numbers(units[cells], release.decimals) for units in (release.low, release.high)]
     ends.append(format_numbers(release.value[cells], release.decimals, ~release.shown[cells]))
+    shown = [*columns, words, *map(_list_separated, ends)]
+    _fit_columns(sheet, [[name, *column] for name, column in zip(header, shown, strict=False)])
     for r, cell in enumerate(cells.tolist()):
         own, changed = look.find(release, cell), release.marks[cell] != Mark.PUBLISHED
         for c, column in enumerate(columns):
@@ -209,25 +215,42 @@ def _write_crosstab(
         sheet.write_string(HEADINGS - 1, c, escape(heading), look.header)
     for c, label in enumerate(page.column_labels):
         sheet.write_string(HEADINGS, side + c, escape(label), look.header)
-    depths = {
-        page.stub.index(dimension.name): {line.code: line.depth for line in list_lines(dimension)[1]}
+    lines = {
+        page.stub.index(dimension.name): {line.code: line for line in list_lines(dimension)[1]}
         for dimension in page.down
     }
+    wide = [[heading] for heading in page.stub]
     for r, stub in enumerate(page.list_stubs()):
         for c, text in enumerate(stub):
-            depth = depths[c][text] if c in depths else 0
-            sheet.write_string(top + r, c, escape(text), look.indent(depth))
+            line = lines[c][text] if c in lines else None
+            depth = line.depth if line is not None else 0
+            own = look.indent(depth, total=line is not None and not line.leaf)
+            sheet.write_string(top + r, c, escape(text), own)
+            wide[c].append(f"{'  ' * min(depth, MOST_INDENTED)}{text}")
     told = look.internal and release.primary.any()
     words = (f"{mark} (primary)", f"{mark} (secondary)") if told else (mark, mark)
-    texts = format_cells(release, *words)
+    texts, totals = format_cells(release, *words), release.structure.is_total
     for r, c, cell in zip(*(each.tolist() for each in (*page.at, page.cells)), strict=True):
         write = sheet.write_number if release.shown[cell] else sheet.write_string
         content = float(texts[cell]) if release.shown[cell] else escape(texts[cell])
-        write(top + r, side + c, content, look.find(release, cell))
+        write(top + r, side + c, content, look.find(release, cell, total=bool(totals[cell])))
+    longest = max(_list_separated(texts), key=len, default="")
+    _fit_columns(sheet, [*wide, *([heading, longest] for heading in page.columns)])
     blank = len(page.cells) < len(page.rows) * len(page.columns)
-    for r, line in enumerate([*legend, *([BLANK] if blank else [])]):
-        sheet.write_string(top + len(page.rows) + 1 + r, 0, escape(line))
+    for r, text in enumerate([*legend, *([BLANK] if blank else [])]):
+        sheet.write_string(top + len(page.rows) + 1 + r, 0, escape(text))
     sheet.freeze_panes(top, side)
+
+
+def _list_separated(numbers: Sequence[str]) -> list[str]:
+    """Return texts of numbers with room for the separators of their thousands."""
+    return [text + " " * (len(text) // 3) for text in numbers]
+
+
+def _fit_columns(sheet: Any, columns: Iterable[Iterable[str]]) -> None:
+    """Make the first columns of a sheet as wide as their texts, within reason."""
+    for c, texts in enumerate(columns):
+        sheet.set_column(c, c, min(max(*map(len, texts), NARROWEST) + 2, WIDEST))
 
 
 def _write_notes(sheet: Any, explained: Sequence[tuple[str, str]], labels: Mapping[str, str]) -> None:
@@ -235,3 +258,4 @@ def _write_notes(sheet: Any, explained: Sequence[tuple[str, str]], labels: Mappi
     for r, (word, meaning) in enumerate(lines):
         sheet.write_string(r, 0, word)
         sheet.write_string(r, 1, meaning)
+    _fit_columns(sheet, [[word for word, _ in lines]] if lines else [])

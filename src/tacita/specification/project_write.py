@@ -45,6 +45,7 @@ from tacita.specification.project_rules import (
     select_writable,
     split_requirement,
 )
+from tacita.specification.project_source import copy_passing_files, strip_table
 from tacita.specification.sections import (
     Attackers,
     Cost,
@@ -54,8 +55,9 @@ from tacita.specification.sections import (
 )
 from tacita.specification.specification import Specification
 from tacita.storage.file_set import open_file_set
-from tacita.tabulation.address import locate
 
+RESERVED = ("project", "repeat", "release", "release-internal", "audit", "certificate", "earlier-release")
+"""Names without endings that results have, which lie beside the files of a project."""
 MOST_LISTED = 30
 """Flat classifications of so many codes are listed in the project file itself."""
 
@@ -72,6 +74,7 @@ def write_project(
     formats: Sequence[str] = ("csv",),
     output: str | None = None,
     specification: Specification | None = None,
+    passing: Path | None = None,
 ) -> Written:
     """Write a problem as ``project.toml`` and the files it names; return their paths, and notes on them.
 
@@ -89,6 +92,9 @@ def write_project(
         How the problem is specified, which no problem holds: consents, what everyone knows, costs. Where it
         names microdata, it is written as it is, and names them again; where it does not give the problem (any
         more), the table itself is written, and a note says so.
+    passing
+        A folder that will be removed: what it holds of microdata and classifications is copied beside the
+        project.
 
     Raises
     ------
@@ -107,13 +113,13 @@ def write_project(
     if microdata := [source.microdata for source in specification.sources if source.microdata is not None]:
         try:
             with open_file_set(folder) as drafted:
-                _draft_on_microdata(problem, specification, drafted.make_folder())
+                _draft_on_microdata(problem, specification, drafted.make_folder(), passing)
                 _read_back(problem, chosen, drafted.make_folder(), named=True)
                 return Written(drafted.move_into_place(), drafted.notes)
         except TacitaError as error:
             notes.append(
-                f"{locate(specification.folder, microdata[0])} does not give this problem: the table itself "
-                f"was written ({error})"
+                f"{Path(microdata[0]).name} does not give this problem: the table itself was written "
+                f"({error})"
             )
     failed: TacitaError | None = None
     for sensitive, lost, last in _list_attempts(problem, specification, folder, waived):
@@ -207,18 +213,26 @@ def _add_decisions(
     return replace(specification.at(folder).protect, must_publish=tuple(stay), must_hide=tuple(go))
 
 
-def _draft_on_microdata(problem: Problem, specification: Specification, folder: Path) -> None:
-    """Write the project of a problem that stays on the microdata which its specification names."""
-    _, published = write_published(problem, problem.table, folder, _make_namer(set()))
+def _draft_on_microdata(
+    problem: Problem, specification: Specification, folder: Path, passing: Path | None
+) -> None:
+    """Write the project of a problem that stays on the microdata which its specification names; those in a
+    ``passing`` folder are copied beside it.
+    """
+    free = _make_namer(set(RESERVED))
+    _, published = write_published(problem, problem.table, folder, free)
+    specification = replace(specification, published=Published()).at(folder)
+    if passing is not None:
+        specification = copy_passing_files(specification, passing, free)
     protect = _add_decisions(specification, problem, problem.must_publish, folder, by_number=False)
-    save_project(replace(specification.at(folder), published=published, protect=protect), folder)
+    save_project(replace(specification, published=published, protect=protect), folder)
 
 
 def _draft_table(
     problem: Problem, sensitive: SplitRequirement, specification: Specification, folder: Path
 ) -> tuple[list[Path], list[str]]:
     """Write a project with its table in files beside it; return these, and notes on what they lack."""
-    table, notes = _strip_table(problem.table)
+    table, notes = strip_table(problem.table)
     by_number = not _has_codes(table)
     # A cell has one status: what is exempt though marked, and must be published, the project lists.
     stays = problem.must_publish & ~sensitive.stated.sensitive
@@ -256,8 +270,11 @@ def _draft_table(
     if lost := [name for name in table.columns if name not in carried and guess_role(name) is None]:
         notes.append(f"columns that the file of cells cannot hold are left out: {', '.join(lost)}")
     again = _number_cells(problem, folder / "table.jj") if by_number else problem
-    # Bounds of single cells stand in the file of cells.
+    # Bounds of single cells stand in the file of cells. Who contributes is no attacker besides those listed:
+    # all others whom the problem knew are implied.
+    complete = problem.considered.number > 1 and not problem.considered.unknown
     attackers = Attackers(
+        kinds=("outsider",) if complete else (),
         lower=specification.attackers.lower,
         upper=specification.attackers.upper,
         within=specification.attackers.within,
@@ -311,21 +328,6 @@ def _has_cost(cost: str | None, table: Table) -> bool:
 def _has_codes(table: Table) -> bool:
     """Return whether a project can list the table's cells by their codes: one table with dimensions."""
     return bool(table.structure.dimensions) and len(table.structure.parts) <= 1
-
-
-def _strip_table(table: Table) -> tuple[Table, list[str]]:
-    """Return the table as a project can write it, without who contributed, and a note on that."""
-    notes = []
-    contributions = table.contributions
-    if contributions is not None and not np.array_equal(contributions.sums, table.units):
-        contributions = None
-    others = (table.population, table.holdings, table.shadow)
-    if contributions is not table.contributions or any(other is not None for other in others):
-        notes.append(
-            "the table is written without some of what is known of its contributors: "
-            "other rules on them need the microdata again"
-        )
-    return replace(table, contributions=contributions, holdings=None, population=None, shadow=None), notes
 
 
 def _number_cells(problem: Problem, path: Path) -> Problem:

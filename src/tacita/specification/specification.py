@@ -7,7 +7,7 @@ relative to :attr:`Specification.folder`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,9 +173,13 @@ class Specification(Section):
         """Return a copy of the specification for another folder, relative paths made absolute."""
         if folder.resolve() == self.folder.resolve():
             return replace(self, folder=folder)
+        return replace(self.map_files(lambda path: locate(self.folder.resolve(), path)), folder=folder)
+
+    def map_files(self, rename: Callable[[str], str]) -> Specification:
+        """Return a copy of the specification with other names of the files that it names."""
 
         def whole(path: str | None) -> str | None:
-            return None if path is None else locate(self.folder.resolve(), path)
+            return None if path is None else rename(path)
 
         def source(given: Source) -> Source:
             return replace(
@@ -204,7 +208,6 @@ class Specification(Section):
             ),
             decisions=self.decisions.map_files(whole),
             protect=replace(self.protect, start=whole(self.protect.start)),
-            folder=folder,
         )
 
     def describe_sdmx(self) -> SdmxOptions:

@@ -47,6 +47,16 @@ def withdraw() -> None:
         link.set_visibility(False)
 
 
+def propose_table() -> None:
+    """Propose to open a table, where none is open."""
+    propose("Open, paste, type or generate a table", "/")
+
+
+def propose_run() -> None:
+    """Propose to protect the open table, where it has no run."""
+    propose("Choose a method and run it", "/protect")
+
+
 def propose_files(run: int) -> None:
     """Propose to write the files of a safe run, by its number."""
     propose(f"Run {run} is safe: write its files", "/export")

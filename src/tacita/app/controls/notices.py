@@ -18,6 +18,8 @@ from tacita.core.errors import TacitaError
 Tone = Literal["error", "note", "done", "offer"]
 SIGNS: dict[Tone, str] = {"error": "!", "note": "i", "done": "✓", "offer": "?"}
 AREA = "notices"
+SHORT = 100
+"""Letters of a notice that is never folded: about two lines of a telephone."""
 
 
 class _Area(ui.element):
@@ -92,8 +94,24 @@ def _show(
             ui.label(SIGNS[tone]).classes("notice-sign").props("aria-hidden=true")
             with ui.element("div").classes("notice-body"):
                 ui.label(message).classes("notice-text")
+                if tone == "note" and len(message) > SHORT:
+                    _show_fold(row)
                 draw_remedies(remedies)
             ui.button("Close", on_click=close).props("flat dense no-caps").classes("notice-close")
+
+
+def _show_fold(row: ui.element) -> None:
+    """Fold the notice of a row on narrow screens, which it would fill, with a button to unfold it."""
+
+    def turn() -> None:
+        folded = "notice-folded" in row.classes
+        row.classes(remove="notice-folded") if folded else row.classes("notice-folded")
+        button.set_text("Less" if folded else "More")
+        button.props(f"aria-expanded={'true' if folded else 'false'}")
+
+    row.classes("notice-folded")
+    button = ui.button("More", on_click=turn, color=None).classes("notice-more")
+    button.props("flat dense no-caps aria-expanded=false data-testid=notice-more")
 
 
 def tell_fault(error: Exception) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nicegui import ui
 
+from tacita.app.controls import next_step
 from tacita.core.words import pluralize
 
 LONGEST_SYMBOL = 2
@@ -67,26 +68,21 @@ def as_label(name: str) -> str:
 
 
 def show_no_table() -> None:
-    """Show a link to the page Start, in place of a page's content that needs a table."""
-    _show_remedy("There is no table yet.", "Open, paste, type or generate one", "/", "no-table")
+    """Say that a page's content needs a table, and propose to open one."""
+    ui.label("There is no table yet.").props("data-testid=no-table")
+    next_step.propose_table()
 
 
-def show_no_run(others: int = 0) -> None:
-    """Show a link to the page Protect, in place of a page's content that needs a run of the open table.
+def show_no_run(others: int = 0, *, has_table: bool = True) -> None:
+    """Say that a page's content needs a run of the open table, and propose one; a table where none is open.
 
     Parameters
     ----------
     others
         How many runs of other tables there are, which the page Compare has.
     """
-    why = "There is no run of this table yet." if others else "There is no run yet."
-    with _show_remedy(why, "Choose a method and run it", "/protect", "no-run"):
+    with ui.element("div").classes("strip").props("data-testid=no-run"):
+        ui.label("There is no run of this table yet." if others else "There is no run yet.")
         if others:
             ui.link(f"See {pluralize(others, 'run')} of other tables", "/compare")
-
-
-def _show_remedy(why: str, remedy: str, path: str, name: str) -> ui.element:
-    with ui.element("div").classes("strip").props(f"data-testid={name}") as place:
-        ui.label(why)
-        ui.link(remedy, path)
-    return place
+    next_step.propose_run() if has_table else next_step.propose_table()

@@ -12,7 +12,7 @@ from nicegui import ui
 
 from tacita.app.controls import notices
 from tacita.app.controls.downloads import make_download_path, offer_download
-from tacita.app.work.exports import Export, export_run, make_file_name, zip_files
+from tacita.app.work.exports import Export, export_run, export_sheet, make_file_name, zip_files
 from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
@@ -45,6 +45,14 @@ async def export_shown(
     UnsafeError
         As :func:`tacita.app.work.exports.export_run`.
     """
+    _require_shown(workspace, case)
+    return await asyncio.to_thread(
+        export_run, job, folder, formats, reason, passing=workspace.folder, repeatable=repeatable
+    )
+
+
+def _require_shown(workspace: Workspace, case: Case | None) -> None:
+    """Refuse an export if the session's case is no longer the one whose verdict the page shows."""
     if workspace.case is not case:
         raise InputError(
             "the table or its rules were changed in another window, and the verdict shown here may no "
@@ -52,9 +60,6 @@ async def export_shown(
             remedy="reload this page and look at it again",
             options=["reload"],
         )
-    return await asyncio.to_thread(
-        export_run, job, folder, formats, reason, passing=workspace.folder, repeatable=repeatable
-    )
 
 
 async def download_run(
@@ -88,6 +93,26 @@ async def download_run(
     offer_download(ready, name)
     told = name if alone else f"{name}: {pluralize(len(files), 'file')}"
     notices.tell("\n".join([told, *parcel.notes]), "done")
+
+
+async def download_workbook(workspace: Workspace, job: Job, case: Case) -> None:
+    """Have the browser download the workbook for publication of a safe run: the sheet that its table was read
+    from, or else one of its own.
+
+    Raises
+    ------
+    InputError
+        As :func:`export_shown`.
+    """
+    _require_shown(workspace, case)
+    ready = make_download_path(workspace.folder)
+    with make_scratch_folder(workspace) as folder:
+        parcel = await asyncio.to_thread(export_sheet, job, Path(folder))
+        (workbook,) = parcel.publication
+        workbook.replace(ready)
+    name = f"{make_file_name(job.case.name)}-run-{job.number}-{PUBLICATION}.xlsx"
+    offer_download(ready, name)
+    notices.tell("\n".join([name, *parcel.notes]), "done")
 
 
 def make_scratch_folder(workspace: Workspace) -> TemporaryDirectory[str]:

@@ -32,7 +32,7 @@ def choose_run(workspace: Workspace, chosen: Job | None) -> Job | None:
     The page is built anew for another run.
     """
     if chosen is None:
-        show_no_run(len(workspace.runs_of_others))
+        show_no_run(len(workspace.runs_of_others), has_table=workspace.case is not None)
         return None
 
     def choose(event: ValueChangeEventArguments[int]) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 
 from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case, DecisionKind
+from tacita.app.work.paths import hide_folders
 from tacita.core.errors import InputError, TacitaError, UnsafeError
 from tacita.formats.jj import write_jj
 from tacita.formats.nchs import write_nchs
@@ -69,7 +70,7 @@ def export_run(
     Parameters
     ----------
     passing
-        A folder that goes with the session: a project does not refer to files in it.
+        A folder that goes with the session: a project does not refer to files in it, and gets copies.
     repeatable
         Whether to write the project and the script that repeat the run, which takes a while where the table
         is large.
@@ -111,6 +112,31 @@ def export_run(
     )
 
 
+def export_sheet(job: Job, folder: Path) -> Export:
+    """Write the release of a safe run into a copy of the sheet that its table was read from, and return it; a
+    workbook of its own where the sheet cannot be copied, with a note that says why.
+
+    Raises
+    ------
+    InputError
+        See :func:`export_run`.
+    """
+    sheet, audit = job.case.sheet, job.audit
+    if sheet is None or audit is None or not audit.safe or not sheet.path.is_file():
+        return export_run(job, folder, ["xlsx"], passing=folder, repeatable=False)
+    look = job.case.specification.output
+    try:
+        with hide_folders(sheet.path.parent):
+            written = write_results(
+                audit, folder / "release.xlsx", mark=look.mark, title=look.title, like=sheet
+            )
+    except TacitaError as error:
+        plain = export_run(job, folder, ["xlsx"], passing=folder, repeatable=False)
+        return replace(plain, notes=(f"Warning: a workbook of its own, not the sheet: {error}", *plain.notes))
+    warned = tuple(f"Warning: {text}" for text in written.warnings)
+    return Export(written.public, (), (*warned, *written.notes))
+
+
 def _name_values(case: Case) -> str:
     """Return a title that tells readers what is added up, for a table of the user's records; else none."""
     source = case.specification.table
@@ -121,9 +147,15 @@ def _name_values(case: Case) -> str:
 
 def _write_repetition(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Written:
     about = {**job.repetition, "formats": list(formats)}
-    specification = drop_passing_files(job.case.specification, passing)
-    project = write_project(job.problem, folder, specification=specification, **about)
+    specification = _specify_source(job.case, passing)
+    project = write_project(job.problem, folder, specification=specification, passing=passing, **about)
     return Written((*project.paths, write_script(folder, **about)), project.notes)
+
+
+def _specify_source(case: Case, passing: Path) -> Specification:
+    """Return the specification of a case to export, without records that were removed from the session."""
+    specification = case.specification
+    return specification if case.keeps_records else drop_passing_files(specification, passing)
 
 
 def zip_files(paths: Sequence[Path], target: Path, folder: str = "") -> Path:
@@ -161,7 +193,8 @@ def save_case(case: Case, target: Path, way: str, *, passing: Path) -> Written:
             gap=protect.gap,
             formats=output.formats,
             output=output.folder,
-            specification=drop_passing_files(case.specification, passing),
+            specification=_specify_source(case, passing),
+            passing=passing,
         )
         return Written(written.paths, (*notes, *written.notes))
     if way not in HELD:
@@ -185,10 +218,15 @@ def make_file_name(text: str) -> str:
 
 
 def drop_passing_files(specification: Specification, passing: Path) -> Specification:
-    """Return a specification to export, without its source if files of it are removed with the session."""
-    if any(file.resolve().is_relative_to(passing.resolve()) for file in specification.files):
+    """Return a specification to keep, without its source if files of it are removed with the session."""
+    if names_files_in(specification, passing):
         return replace(specification, table=None, tables={}, hierarchies={})
     return specification
+
+
+def names_files_in(specification: Specification, folder: Path) -> bool:
+    """Return whether a specification names files in a folder."""
+    return any(file.resolve().is_relative_to(folder.resolve()) for file in specification.files)
 
 
 Without = Callable[[Case], Case]

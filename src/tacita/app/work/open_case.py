@@ -34,6 +34,7 @@ from tacita.core.tables.editing import (
 )
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
+from tacita.publication.same_layout.input_sheet import InputSheet
 from tacita.rules import AnyOf, Marked, has_written_form
 from tacita.rules.grammar import write_rule
 from tacita.specification.compile import compile_rule
@@ -94,12 +95,15 @@ class Case:
         What the user specified. It names the source where the case was opened from a project.
     work
         A name for what was opened: all cases that are made of it have the same, and no other has it.
+    sheet
+        The sheet of a workbook that the table was read from, while it is the same table.
     """
 
     name: str
     data: Statement
     specification: Specification = field(default_factory=Specification)
     work: str = field(default_factory=lambda: secrets.token_hex(8))
+    sheet: InputSheet | None = None
 
     @property
     def table(self) -> Table:
@@ -140,6 +144,15 @@ class Case:
         """Whether the specification names the records that the user's table is tabulated from."""
         source = self.specification.table
         return source is not None and source.microdata is not None
+
+    @property
+    def keeps_records(self) -> bool:
+        """Whether the records that the user's table is tabulated from are still there."""
+        if not self.from_records:
+            return False
+        records = locate(self.specification.folder, self.specification.sources[0].path)
+        # Addresses in databases and patterns of several files are no paths.
+        return is_address(records) or "*" in records or "::" in records or Path(records).exists()
 
     def specify(self, **sections: Any) -> Case:
         """Return the user's case with other sections; a dictionary changes single fields of a section."""
@@ -279,7 +292,7 @@ class Case:
             Cells become one, a total with a single part left, of which different things were decided.
         """
         if table.structure is self.table.structure:
-            return replace(self, data=replace(self.data, table=table))
+            return replace(self, data=replace(self.data, table=table), sheet=None)
         if places is None:
             cells = np.arange(len(self.table))
             same = len(table) == len(self.table)
@@ -301,7 +314,7 @@ class Case:
             for mark, at, cell in zip(rules.sensitive, there, name_cells(table, there), strict=True)
             if at >= 0
         }
-        return replace(self, data=self.data.with_table(table, places)).specify(
+        return replace(self, data=self.data.with_table(table, places), sheet=None).specify(
             rules={
                 "sensitive": tuple(marks.values()),
                 "exempt": tuple(name_cells(table, exempt)),
@@ -341,12 +354,11 @@ class Case:
         """Refuse to classify a table of the user's whose records are gone: they were uploaded and removed,
         or recent work, which does not hold them, was opened.
         """
+        if self.keeps_records:
+            return
         if self.from_records:
-            records = locate(self.specification.folder, self.specification.sources[0].path)
-            # Addresses in databases and patterns of several files are no paths.
-            if is_address(records) or "*" in records or "::" in records or Path(records).exists():
-                return
-            lost = f"The records that this table was made from are no longer there ({Path(records).name})"
+            name = Path(self.specification.sources[0].path).name
+            lost = f"The records that this table was made from are no longer there ({name})"
         elif knows_contributors(self.table):
             lost = "The records that this table was made from were not kept with it"
         else:

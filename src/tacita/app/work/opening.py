@@ -31,6 +31,7 @@ from tacita.formats.pasted import read_pasted
 from tacita.formats.petrenko import FILES as THESIS
 from tacita.formats.petrenko import read_thesis
 from tacita.formats.workbook import WORKBOOKS
+from tacita.publication.same_layout.input_sheet import ENDINGS, InputSheet
 from tacita.specification.read_case import read_case
 from tacita.specification.specification import PROJECT, Specification, find_project
 
@@ -57,7 +58,7 @@ def open_case_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTIONS
         folder = project.absolute().parent.name
         name = folder if project.name == PROJECT and folder else project.stem
         return _open_project(project, reading, name)
-    return open_case(read_case(path, reading), path.stem, propose_formats(path))
+    return _read_table(path, reading)
 
 
 def open_case_of_files(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS) -> Case:
@@ -153,10 +154,8 @@ def list_reading_notes(case: Case, reading: ReadOptions) -> list[str]:
     if table.title:
         notes.append("the title stands above the table in the release, too")
     if tell_footnotes(table.notes):
-        notes.append(
-            "footnotes are left out of the release; on the command line, 'tacita protect FILE.xlsx --out "
-            "safe.xlsx' gives the sheet of a workbook back with its footnotes and looks"
-        )
+        back = "; 'Download Excel' on the page Result gives the sheet back with them" if case.sheet else ""
+        notes.append(f"footnotes are left out of the release{back}")
     names = {d.name for d in table.structure.dimensions}
     if names & {ROWS, COLUMNS} and not names <= {ROWS, COLUMNS}:
         nameless = " and ".join(f"'{name}'" for name in (ROWS, COLUMNS) if name in names)
@@ -194,8 +193,15 @@ def _open_files_in(folder: Path, paths: Sequence[Path], reading: ReadOptions) ->
         raise InputError(
             f"{table.name} brings its own structure", place=trees[0].name, remedy="leave classifications out"
         )
-    found = read_case(table, replace(reading, hierarchies=group_by_dimension(table, trees)))
-    return open_case(found, table.stem, propose_formats(table))
+    return _read_table(table, replace(reading, hierarchies=group_by_dimension(table, trees)))
+
+
+def _read_table(path: Path, reading: ReadOptions) -> Case:
+    """Return the case that the app opens of a table's file; of a workbook it keeps which sheet was read."""
+    case = open_case(read_case(path, reading), path.stem, propose_formats(path))
+    if path.suffix.lower() not in ENDINGS:
+        return case
+    return replace(case, sheet=InputSheet(path.absolute(), reading))
 
 
 def propose_formats(table: Path) -> tuple[str, ...]:

@@ -4,8 +4,8 @@
     STATE/recent/0123456789abcdef.lock     locked while a session works on it
     STATE/recent/settings.json             whether anything is kept
 
-A project folder cannot hold all of it: rules that are typed by half, who contributed to a table that was
-edited, or whose records were handed over. So cases and releases are written as the values they are
+A project folder cannot hold all of it: rules that are typed by half, or who contributed to a table that was
+edited, or whose records are gone. So cases and releases are written as the values they are
 (:mod:`tacita.storage.values_file`). No verdict is written: the release of a run is audited anew.
 """
 
@@ -194,8 +194,7 @@ def describe_work(workspace: Workspace, case: Case) -> Work:
             raise InputError(
                 "cells are decided in a file that was handed over", remedy="open the project by its path"
             )
-        specification = drop_passing_files(old.specification, passing)
-        return old if specification is old.specification else replace(old, specification=specification)
+        return replace(old, specification=drop_passing_files(old.specification, passing), sheet=None)
 
     found = [
         (job, job.release)

@@ -155,13 +155,15 @@ class Workspace:
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
     def drop(self, folder: Path | None) -> None:
-        """Remove a folder of uploaded files, unless the session is to read something from them still.
-
-        A case that was made of them has its table.
+        """Remove a folder of uploaded files, unless the session is to read something from them still: an
+        exported run gets the records that its table was made from, or has the looks of its sheet.
         """
         at_hand: tuple[_WithFiles | None, ...]
         at_hand = (self.records, self.sheet_question, self.alternative, self.refused)
-        if folder is not None and folder not in [kept.private for kept in at_hand if kept is not None]:
+        cases = [case for case in (self.case, *(job.case for job in self.jobs)) if case is not None]
+        named = {file.parent for case in cases for file in case.specification.files}
+        named |= {case.sheet.path.parent for case in cases if case.sheet is not None}
+        if folder is not None and folder not in {*named, *(kept.private for kept in at_hand if kept)}:
             shutil.rmtree(folder, ignore_errors=True)
 
     def change(self, case: Case) -> None:

@@ -36,10 +36,10 @@ def build(workspace: Workspace) -> None:
     """Fill the page Compare: the runs of the present table first, those of other tables apart."""
     over = [job for job in workspace.jobs if job.state.judged]
     if not any(job.state.judged for job in workspace.runs_of_table):
-        with ui.element("div").classes("strip").props("data-testid=nothing-to-compare"):
-            which = "No run of this table" if over else "No run"
-            ui.label(f"{which} is over yet. Compare two or more, of different methods or options.")
-            ui.link("Choose a method and run it", "/protect")
+        which = "No run of this table" if over else "No run"
+        told = ui.label(f"{which} is over yet. Compare two or more, of different methods or options.")
+        told.props("data-testid=nothing-to-compare")
+        next_step.propose_table() if workspace.case is None else next_step.propose_run()
     proposed = workspace.proposed
     if proposed is not None and proposed.state is State.SAFE and proposed.case is workspace.case:
         next_step.propose_files(proposed.number)

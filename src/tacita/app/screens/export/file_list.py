@@ -9,10 +9,13 @@ from pathlib import Path
 from nicegui import ui
 
 from tacita.app.controls.page_parts import put_words
+from tacita.app.work.exports import names_files_in
 from tacita.app.work.job import Job, State
 from tacita.publication.destination import TRANSMISSION, WORKBOOK
 from tacita.publication.folders import CERTIFICATE, INTERNAL, PUBLICATION
 from tacita.publication.release_write import ENDINGS, Format
+from tacita.specification.project_source import find_lost_rules
+from tacita.specification.specification import PROJECT
 from tacita.verify import NOTHING
 
 HEADS = ("File", "What it is", "For whom")
@@ -37,7 +40,7 @@ ABOUT: dict[Format, str] = {
     "crosstab": "CSV as the table is printed: rows by columns, hidden cells marked",
     "sdmx": "SDMX-CSV with one row per cell: hidden cells have no OBS_VALUE",
     "parquet": "Parquet: the rows of release.csv with their types",
-    "html": "a page to read, with a legend and your notice; no script",
+    "html": "a page to read: title, legend and table; no script",
     "txt": "tab-separated rows of a table with two dimensions; PS is primary, CS secondary",
     "tsv": "the same, with the ending .tsv",
 }
@@ -50,7 +53,7 @@ PUBLICATION_FILES = tuple(
     )
     for name, about in ABOUT.items()
 )
-TABLE = "table.parquet"
+TABLE, RECORDS = "table.parquet", "the records of the table"
 INTERNAL_FILES = (
     ExportFile(
         WORKBOOK, "the release in colours, primary and secondary cells apart", "primary cells", "xlsx"
@@ -58,13 +61,10 @@ INTERNAL_FILES = (
     ExportFile(TRANSMISSION, "SDMX-CSV for receivers who may have true values", "true values", "sdmx"),
     ExportFile("audit.json", "the verdict on every sensitive cell", "sensitive cells"),
     ExportFile(CERTIFICATE, "the proof that the release is safe", "true values"),
-    ExportFile("project.toml", "repeats the run: tacita protect project.toml", "rules and seed"),
+    ExportFile(PROJECT, "repeats the run: tacita protect project.toml", "rules and seed"),
     ExportFile("repeat.py", "repeats the run from Python", "options and seed"),
-    ExportFile(
-        TABLE,
-        "the table with its levels, bounds and costs; none where project.toml refers to its records",
-        "true values",
-    ),
+    ExportFile(RECORDS, "a copy, with classifications, by the names of their files", "records"),
+    ExportFile(TABLE, "the table with its levels, bounds and costs", "true values"),
     ExportFile(
         "further files", "classifications, insiders, earlier releases that project.toml names", "true values"
     ),
@@ -126,9 +126,10 @@ class FileList:
             with ui.element("td"):
                 box = ui.checkbox(file.name, value=ticked, on_change=on_change)
             about = put_words("td", file.about)
-            put_words(
-                "td", f"for publication; {file.tells}" if file.tells else "for publication", "to-publish"
-            )
+            if file.tells:
+                put_words("td", f"! {file.tells}", "to-keep")
+            else:
+                put_words("td", "for publication", "to-publish")
         box.props(f"dense data-testid=format-{file.format} aria-describedby={about.html_id}")
         box.set_enabled(enabled)
         self._boxes[file.format] = box
@@ -142,16 +143,34 @@ class FileList:
             self._following[file.format] = line
 
 
-def list_internal_files(job: Job) -> list[ExportFile]:
-    """Return the internal files that the page Export can write of a run, as far as is known before."""
+def list_internal_files(job: Job, passing: Path) -> list[ExportFile]:
+    """Return the internal files that the page Export can write of a run, as far as is known before.
+
+    Records in a ``passing`` folder, that of the session, are copied.
+    """
     structure = job.problem.table.structure
     has_codes = bool(structure.dimensions) and len(structure.parts) <= 1
-    other = {TABLE: {} if has_codes else {"name": "table.jj"}}
+    other = {TABLE: {} if has_codes else {"name": "table.jj"}, PROJECT: _describe_project(job)}
     if job.state is State.UNCHECKED:
         other[CERTIFICATE] = {"about": f"says that {NOTHING}"}
-    proven = job.audit is not None and job.audit.safe
-    listed = (file for file in INTERNAL_FILES if proven or file.name != CERTIFICATE)
+    left_out = set() if job.audit is not None and job.audit.safe else {CERTIFICATE}
+    if job.case.keeps_records:
+        left_out.add(TABLE)
+    if not (job.case.keeps_records and names_files_in(job.case.specification, passing)):
+        left_out.add(RECORDS)
+    listed = (file for file in INTERNAL_FILES if file.name not in left_out)
     return [replace(file, **other.get(file.name, {})) for file in listed]
+
+
+def _describe_project(job: Job) -> dict[str, str]:
+    """Return what the list says of the project of a run that cannot have all rules; nothing of others."""
+    lost = () if job.case.keeps_records else find_lost_rules(job.problem)
+    if not lost:
+        return {}
+    return {
+        "about": f"repeats the run, but without {' | '.join(lost)}: the records of the table are no longer "
+        f"here, so what {'it hits' if len(lost) == 1 else 'they hit'} is marked in {TABLE}",
+    }
 
 
 def sort_files(paths: Iterable[Path]) -> list[Path]:

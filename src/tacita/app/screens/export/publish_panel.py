@@ -92,7 +92,9 @@ class Publishing:
         specified = self._job.case.specification.output.formats
         wanted = self._workspace.formats or specified or USUAL_FORMATS
         closed = () if two_dimensions else TELLING
-        self._files = FileList(wanted, closed, list_internal_files(self._job), self._choose_formats)
+        self._files = FileList(
+            wanted, closed, list_internal_files(self._job, self._workspace.folder), self._choose_formats
+        )
         self._warning = ui.label(f"! A tab-separated file {PRIMARY_NOTE}").classes("warning")
         self._warning.props("role=note data-testid=primary-told")
 
@@ -120,8 +122,8 @@ class Publishing:
     def _destination(self) -> None:
         ui.label("Where to").classes("stack-title")
         ui.label(
-            f"The folder gets {PUBLICATION}/ and {INTERNAL}/ side by side; a download holds one of them. "
-            f"Hand on {PUBLICATION}/ alone, never the folder that holds both."
+            f"The folder gets {PUBLICATION}/ and {INTERNAL}/ side by side. Hand on {PUBLICATION}/ alone, "
+            "never the folder that holds both."
         ).classes("muted").props("data-testid=two-folders")
         folder = f"{make_file_name(self._job.case.name)}-export"
         with ui.element("div").classes("strip"):
@@ -143,6 +145,11 @@ class Publishing:
                 "Preview", icon="visibility", on_click=self._show_preview, color=None
             ).props("no-caps flat data-testid=preview-files")
 
+        ui.label(
+            "For publication: the ticked files and nothing else; one alone comes as it is, several as a zip. "
+            "Internal: a zip of the files below the double line, with verdict, proof and true values."
+        ).classes("muted").props("data-testid=two-downloads")
+
     @property
     def _request(self) -> ExportRequest:
         return ExportRequest(
@@ -159,15 +166,20 @@ class Publishing:
         self._files.show_following()
         agreed = self._agreed is None or bool(self._agreed.value)
         allowed = agreed if self._safe else request.proper_reason is not None
-        missing = "Needs a reason first" if self._agreed is None else "Needs your agreement first"
+        if not request.formats:
+            missing = "Needs a ticked file first"
+        else:
+            missing = "Needs a reason first" if self._agreed is None else "Needs your agreement first"
+        allowed &= bool(request.formats)
         self._warning.set_visibility(not TELLING.isdisjoint(request.formats))
         for button, safe, unsafe in (
             (self._write, "Write to this folder", "Write NOT SAFE release to this folder"),
             (self._publication, "Download for publication", "Download NOT SAFE release"),
         ):
             button.set_text((safe if self._safe else unsafe) if allowed else missing)
-            button.set_enabled(allowed and bool(request.formats))
-        self._look.set_enabled(allowed and bool(request.formats))
+            button.set_enabled(allowed)
+        self._look.set_text("Preview" if allowed else f"Preview: {missing[0].lower()}{missing[1:]}")
+        self._look.set_enabled(allowed)
         self._write.set_enabled(self._write.enabled and self._folder.ready)
 
     # ------------------------------------------------------------------ doing it

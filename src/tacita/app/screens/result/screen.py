@@ -6,7 +6,7 @@ from nicegui import ui
 
 from tacita.app.controls import next_step, notices
 from tacita.app.controls.page_parts import as_label, put_words
-from tacita.app.controls.run_downloads import download_run, show_busy
+from tacita.app.controls.run_downloads import download_workbook, show_busy
 from tacita.app.controls.runs import (
     PROTECT_AGAIN,
     SIGNS,
@@ -62,10 +62,14 @@ def _offer_workbook(workspace: Workspace, job: Job) -> None:
 
     async def download() -> None:
         with notices.attempt(), show_busy(button):
-            await download_run(workspace, job, job.case, ["xlsx"])
+            await download_workbook(workspace, job, job.case)
 
     button = next_step.offer_beside("Download Excel", "download", "download-excel", download)
-    button.tooltip("For publication: the table as it is printed, one row per cell, and notes to readers")
+    button.tooltip(
+        "For publication: the table as it is printed, one row per cell, and notes to readers"
+        if job.case.sheet is None
+        else "For publication: the sheet that you opened, with its footnotes and looks, and a legend"
+    )
 
 
 def _show_verdict(workspace: Workspace, job: Job) -> None:

@@ -13,6 +13,7 @@ from tacita.app.controls.page_parts import make_panel
 from tacita.app.screens.rules.contributor_names import explain_unknown, join_names, split_names
 from tacita.app.work.desk import Desk
 from tacita.core.errors import TacitaError
+from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.methods.method import Option, options_from
 from tacita.rules import AnyOf, Rule, parse_rule, rule_kinds
@@ -34,6 +35,13 @@ RECOMMENDED = {
 """Rules to begin with, by what the table holds."""
 
 
+def find_recommended(table: Table) -> str:
+    """Return which of the recommended rules suit a table; none where they ask for unknown contributors."""
+    if table.integer:
+        return "counts"
+    return "amounts" if table.contributions is not None and table.count is not None else ""
+
+
 class RuleList:
     """A panel with one row for each rule, a way to add one, and those who waive."""
 
@@ -48,9 +56,12 @@ class RuleList:
             self._offers = ui.expansion("Add a rule", value=not desk.case.rules).classes("add-rule")
             with self._offers.props("dense data-testid=add-rule"):
                 ui.label("A cell is sensitive if any of the rules says so.").classes("muted")
+                fitting = find_recommended(desk.case.table)
                 for title, (rules, does) in RECOMMENDED.items():
                     about = f"{does} Recommended for {title}."
-                    self._offer(" and ".join(rules), about, f"recommended-{title}", *rules)
+                    offer = self._offer(" and ".join(rules), about, f"recommended-{title}", *rules)
+                    if title == fitting:
+                        offer.classes("offer-first")
                 for name, kind in rule_kinds().items():
                     self._offer(name, f"{kind.does} {kind.usual}", f"add-{name}", kind.example)
             _show_waivers(desk)
@@ -59,12 +70,13 @@ class RuleList:
                 self._add(part)
         self._update_note()
 
-    def _offer(self, title: str, about: str, test_id: str, *rules: str) -> None:
-        """Show a button that adds rules: their name, what they mean and when they are usual."""
+    def _offer(self, title: str, about: str, test_id: str, *rules: str) -> ui.element:
+        """Return a new button that adds rules: their name, what they mean and when they are usual."""
         button = ui.element("button").classes("offer").props(f"type=button data-testid={test_id}")
         with button.on("click", lambda: self._add_chosen(rules)):
             ui.label(title).classes("offer-name")
             ui.label(about).classes("muted small")
+        return button
 
     def _add_chosen(self, rules: Sequence[str]) -> None:
         self._offers.set_value(False)
