@@ -100,7 +100,9 @@ def test_columns_of_codes_are_no_words_among_numbers(tmp_path: Path) -> None:
 
 def test_a_mistyped_number_in_one_of_two_columns_is_asked_for(tmp_path: Path) -> None:
     text = "region,food,tools\nNorth,12,l7\nSouth,9,15\nEast,4,8\n"
-    with pytest.raises(FormatError, match=r"line 2, column 'tools': 'l7' among numbers: .* mistyped") as asked:
+    with pytest.raises(
+        FormatError, match=r"line 2, column 'tools': 'l7' among numbers: .* mistyped"
+    ) as asked:
         read(tmp_path, text)
     assert asked.value.options == ("by=region", "by=tools")
     table = read(tmp_path, text, by=["region", "tools"])

@@ -1,8 +1,9 @@
-"""Tell a mistyped number (``l7``, ``12O``) from a code among codes that are mostly numbers (``101``, ``10A``)."""
+"""Tell mistyped numbers (``l7``, ``12O``) from codes such as ``10A`` among ``101`` and ``102``."""
 
 from __future__ import annotations
 
 import re
+
 import numpy as np
 import pyarrow as pa
 
@@ -18,9 +19,9 @@ _STRAY_LETTERS = re.compile(r"(?=\D*\d)[\d.,]*[^\W\d_]{1,2}[\d.,]*")
 def find_mistyped(source: Columns, name: str) -> int | None:
     """Return the row of a word in a file's column of numbers that may be a mistyped one; else None.
 
-    At least half of the entries are numbers, and no word occurs twice, as codes do. Either all words look like
-    numbers (``12O``), or there is a single one with a letter or two, unless in the first column, which mostly
-    holds codes. Classes such as ``85+`` and codes such as ``007`` show that the column holds codes.
+    At least half of the entries are numbers, and no word occurs twice, as codes do. Either all words look
+    like numbers (``12O``), or there is a single one with a letter or two, unless in the first column, which
+    mostly holds codes. Classes such as ``85+`` and codes such as ``007`` show that the column holds codes.
     """
     if not is_text(source.column(name).type):
         return None

@@ -31,9 +31,7 @@ def list_other_readings(error: TacitaError, reading: ReadOptions) -> dict[str, R
         if name == "value" and setting:
             # The other columns of numbers are left aside: integers would be taken for codes.
             by = error.dimensions if isinstance(error, SeveralValuesError) else ()
-            found[_name_value(setting, error.options)] = replace(
-                reading, value=setting, by=by or reading.by
-            )
+            found[_name_value(setting, error.options)] = replace(reading, value=setting, by=by or reading.by)
         elif name == "by" and setting:
             codes.append(setting)
         elif name == "total" and setting:
@@ -43,9 +41,7 @@ def list_other_readings(error: TacitaError, reading: ReadOptions) -> dict[str, R
         elif name == "hierarchy" and setting.endswith("=found"):
             sums.append(setting.removesuffix("=found"))
     if codes:
-        found[f"{' and '.join(codes)} {'holds' if len(codes) == 1 else 'hold'} codes"] = replace(
-            reading, by=codes
-        )
+        found[f"The codes are in {' and '.join(codes)}"] = replace(reading, by=codes)
     if sums:
         found = {"Use the classification found": replace(reading, found=(*reading.found, *sums)), **found}
     return {words: other for words, other in found.items() if other != reading}

@@ -169,9 +169,9 @@ class _Changes:
             if records is None:
                 ClassificationDialog(dimension.name, draft, use)
             else:
-                others = [name for name in records.seen.names if name != dimension.name]
+                groupings = await run.io_bound(records.list_groupings, dimension.name)
                 find = partial(records.find_tree_of_columns, dimension.name)
-                ClassificationDialog(dimension.name, draft, use, others, find)
+                ClassificationDialog(dimension.name, draft, use, groupings or (), find)
 
     async def rename_dimension(self) -> None:
         with notices.attempt():
