@@ -12,7 +12,8 @@ from tacita.app.controls.remedies import Remedy, find_field_remedies, lead_to, l
 from tacita.app.work.inputs import UserInput
 from tacita.app.work.other_readings import list_other_readings
 from tacita.core.errors import RecordsError, RepeatedCellError, SeveralValuesError, TacitaError
-from tacita.formats.pasted import NAME
+from tacita.core.tables.read_options import ReadOptions
+from tacita.formats.pasted import NAME, blank_corner, number_columns
 
 PASTE = "paste-text"
 QUOTED = re.compile(r"'([^']+)'")
@@ -35,7 +36,14 @@ RECORDS_FIELDS = {
 }
 """Options of reading that have a field of their own, in *How to read it* and in the form for records."""
 
+OTHER_TEXTS = {
+    "names=missing": ("They are numbers: number the columns", number_columns),
+    "names=first": ("They are names", blank_corner),
+}
+"""By the option that an error names: what a button says, and what it makes of pasted text."""
+
 OpenInput = Callable[[UserInput], Awaitable[object]]
+OpenText = Callable[[str, ReadOptions], Awaitable[object]]
 
 
 def find_line_remedies(user_input: UserInput, error: TacitaError) -> list[Remedy]:
@@ -46,6 +54,16 @@ def find_line_remedies(user_input: UserInput, error: TacitaError) -> list[Remedy
     words = f"Go to line {named[1]}" if named else "Go to the pasted text"
     line = int(named[1]) if named else 1
     return [Remedy(words, partial(lead_to_line, PASTE, user_input.text, line, QUOTED.findall(error.fault)))]
+
+
+def find_text_remedies(user_input: UserInput, error: TacitaError, open_text: OpenText) -> list[Remedy]:
+    """Return remedies that change pasted text and open it again, as the user says what its first line is."""
+    reading = user_input.reading
+    texts = [OTHER_TEXTS[option] for option in error.options if option in OTHER_TEXTS]
+    return [
+        Remedy(words, partial(open_text, change(user_input.text, reading.decimal), reading))
+        for words, change in texts
+    ]
 
 
 def find_reading_remedies(

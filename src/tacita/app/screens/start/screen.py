@@ -42,6 +42,7 @@ from tacita.app.screens.start.refusals import (
     find_reading_fields,
     find_reading_remedies,
     find_table_remedies,
+    find_text_remedies,
 )
 from tacita.app.screens.start.table_makers import Generator, NewTable
 from tacita.app.work.inputs import (
@@ -273,9 +274,11 @@ class StartScreen:
         return saved
 
     async def _pasted(self, event: UploadEventArguments) -> None:
-        text = await event.file.text()
-        await self._open(take_text(text, self.workspace.folder, self._reading.reading))
+        await self._open_text(await event.file.text(), self._reading.reading)
         self._texts.reset()
+
+    async def _open_text(self, text: str, reading: ReadOptions) -> None:
+        await self._open(take_text(text, self.workspace.folder, reading))
 
     def _failed(self, event: GenericEventArguments) -> None:
         for inlet in (self._files, self._record_files, self._texts):
@@ -415,7 +418,12 @@ class StartScreen:
         readings = find_reading_remedies(user_input, error, self._open, self._look_at)
         if readings:
             self.workspace.refused = user_input
-        return [*find_line_remedies(user_input, error), *readings, *find_reading_fields(user_input, error)]
+        return [
+            *find_line_remedies(user_input, error),
+            *find_text_remedies(user_input, error, self._open_text),
+            *readings,
+            *find_reading_fields(user_input, error),
+        ]
 
     def _forget_refused(self) -> None:
         self.workspace.refused = None
