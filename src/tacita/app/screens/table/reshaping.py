@@ -146,7 +146,10 @@ class _Changes:
             codes = [lines[at].code for at in chosen]
             answers = await ask(
                 f"Group {list_names(codes)}",
-                [Question("code", "Code of the subtotal"), Question("label", "Label")],
+                [
+                    Question("label", "Label of the subtotal"),
+                    Question("code", "Code", hint="As the label, if left empty"),
+                ],
                 "Group",
             )
             if answers is not None:
