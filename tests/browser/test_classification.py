@@ -396,6 +396,13 @@ def test_columns_of_a_typed_table_are_grouped_by_a_label_alone(page: Page) -> No
     open_classification(page, "columns")
     shows(page, "Total", ".1", ".Middle", "..2", "..3", ".4")
     expect(code(page, "Middle")).to_contain_text("2 parts")
+    # A code that is dropped on its own group comes last there.
+    code(page, "2").drag_to(code(page, "Middle"))
+    shows(page, "Total", ".1", ".Middle", "..3", "..2", ".4")
+    use(page)
+    expect(page.get_by_test_id("sheet").get_by_role("columnheader")).to_contain_text(
+        ["1", "3", "2", "Middle"]
+    )
 
 
 def test_totals_that_do_not_add_up_are_refused_in_the_dialog(page: Page) -> None:

@@ -30,8 +30,8 @@ FAILED = (
 USUAL_DIGITS = "2-1-1"
 """Digits as an example where the codes are words."""
 KEYS = (
-    "Ctrl+click and Shift+click select several codes. Drag them, or press Alt+Shift+arrow to indent and "
-    "outdent, F2 to rename, Delete to remove a group, Ctrl+Z to undo."
+    "Ctrl+click and Shift+click select several codes. Drag them, also onto their own group to put them last, "
+    "or press Alt+Shift+arrow to indent and outdent, F2 to rename, Delete to remove a group, Ctrl+Z to undo."
 )
 ESCAPE_DOWN = """(event) => {
     event.currentTarget.isEscaping = document.querySelector(".q-menu") === null;
