@@ -50,6 +50,7 @@ def test_a_column_with_a_mistyped_number_holds_codes_if_the_user_says_so(page: P
     )
     take(page, "Go to line 3")
     field = page.get_by_test_id("paste-text")
+    expect(field).to_be_focused()
     assert field.evaluate("field => field.value.slice(field.selectionStart, field.selectionEnd)") == "l7"
     with leads_on(page):
         take(page, "The codes are in women")
