@@ -15,6 +15,7 @@ from tacita.core.run import Run
 from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.table import Table
 from tacita.examples import example
+from tacita.tabulation.tabulate import tabulate
 
 
 @pytest.fixture
@@ -69,6 +70,19 @@ def test_contributors_by_name_and_share() -> None:
     ]
     assert told.count == 2
     assert describe_cell(case, Sensitivity.guess(case), table.find("1", "2")).contributors == ()
+
+
+def test_records_of_nobody_are_named_by_their_cell_beside_other_cells_only() -> None:
+    records = {"region": ["N", "N", "S"], "turnover": [5, 8, 4]}
+    case = open_case(tabulate(records, ["region"], "turnover"), "case")
+    at = {code: case.table.find(code) for code in ("N", "Total")}
+    own, total = (describe_cell(case, Sensitivity.guess(case), cell) for cell in at.values())
+    assert own.of_records
+    assert [one.name for one in own.contributors] == ["record 1", "record 2"]
+    assert total.contributors[0].name == "record 1 of (region=N)"
+    named = tabulate(records | {"firm": ["x", "y", "z"]}, ["region"], "turnover", "firm")
+    case = open_case(named, "case")
+    assert not describe_cell(case, Sensitivity.guess(case), at["N"]).of_records
 
 
 def test_a_sensitive_cell_hidden_alone_is_no_secret(salazar: Case) -> None:

@@ -119,11 +119,29 @@ def test_trees_of_a_column_by_another_one(records: RecordsFile) -> None:
         records.find_tree_of_columns("district", "firm")
 
 
+def test_codes_of_records_are_put_in_another_order(tmp_path: Path) -> None:
+    (tmp_path / "firms.csv").write_text("size,turnover\nsmall,1\nmedium,2\nlarge,4\n")
+    records = find_records_at(tmp_path / "firms.csv")
+    draft = records.draft_tree("size")
+    assert draft.tree.leaves == ("large", "medium", "small")
+    draft.move(["medium"], "Total")
+    draft.move(["large"], "Total")
+    table = tabulate_records(records, Choice(by=("size",), trees={"size": draft.tree})).table
+    assert table.structure.dimensions[0].codes == ("Total", "small", "medium", "large")
+
+
+def test_columns_that_could_group_codes_are_listed(records: RecordsFile) -> None:
+    assert records.list_groupings("district") == ["region"]
+    assert records.list_groupings("region") == records.list_groupings("renamed") == []
+
+
 def test_records_without_a_group_stand_for_none(tmp_path: Path) -> None:
     (tmp_path / "firms.csv").write_text("region,district\nN,N1\n,S1\nN,N2\n")
     records = find_records_at(tmp_path / "firms.csv")
+    assert records.list_groupings("district") == ["region"]
     assert records.find_tree_of_columns("district", "region").to_dict() == {"N": {"N1": {}, "N2": {}}}
     (tmp_path / "firms.csv").write_text("region,district\nN,N1\n,N1\nN,N2\n")
+    assert records.list_groupings("district") == []
     with pytest.raises(InputError, match="'N1' occurs with 'N', 'no group'"):
         records.find_tree_of_columns("district", "region")
 

@@ -19,6 +19,7 @@ from tacita.app.work.inputs import (
 )
 from tacita.app.work.open_case import Case
 from tacita.app.work.opening import NO_OPTIONS
+from tacita.app.work.other_readings import list_other_readings
 from tacita.app.work.records import Choice, find_records_among, find_records_at, tabulate_records
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError, RecordsError, SeveralValuesError
@@ -189,8 +190,13 @@ def test_nothing_is_left_of_pasted_text_that_is_cells(workspace: Workspace) -> N
 def test_rows_about_single_respondents_are_told_as_records(tmp_path: Path) -> None:
     rows = "".join(f"f{k},{'NS'[k % 2]},{k}\n" for k in range(30))
     handed = of(f"firm,region,turnover\n{rows}", tmp_path / "firms.csv")
-    with pytest.raises(RecordsError, match="every row has a 'firm' of its own"):
+    with pytest.raises(RecordsError, match="every row has a 'firm' of its own") as refused:
         handed.open_table()
+    assert refused.value.identity == "firm"
+    assert handed.open_records().choice.respondent == "firm"
+    ((words, reading),) = list_other_readings(refused.value, handed.reading).items()
+    assert words == "The codes are in firm and region"
+    assert len(replace(handed, reading=reading).open_table().table.structure.dimensions) == 2
     assert handed.open_records().seen.records == 30
 
 

@@ -29,6 +29,7 @@ PLAIN = ReadOptions()
             "The values are in y, without x",
             9,
         ),
+        ("men\twomen\n12\t17\n14\tl7\n9\t15\n20\t30", "The codes are in women", 5),
     ],
 )
 def test_what_an_error_proposes_can_be_read(text: str, words: str, cells: int) -> None:

@@ -65,6 +65,14 @@ def test_a_file_tells_what_its_columns_hold(tmp_path: Path) -> None:
     assert (firm.numbers, firm.distinct, firm.missing) == (False, 3, 0)
 
 
+def test_names_that_differ_in_all_records_are_proposed_as_respondents(tmp_path: Path) -> None:
+    path = tmp_path / "firms.csv"
+    path.write_text("turnover,size,firm\n10,s,x\n20,s,y\n30,l,z\n")
+    assert find_records_at(path).choice.respondent == "firm"
+    path.write_text("turnover,size,firm\n10,s,x\n20,s,y\n30,l,x\n")
+    assert find_records_at(path).choice.respondent is None
+
+
 def test_a_decimal_comma_makes_numbers_where_it_is_said(tmp_path: Path) -> None:
     path = tmp_path / "firms.csv"
     path.write_text("region;turnover\nN;1,5\nS;2\n")

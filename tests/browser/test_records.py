@@ -140,10 +140,30 @@ def test_runs_stay_with_the_table_that_was_tabulated(page: Page) -> None:
 @pytest.mark.slow
 def test_a_table_that_turns_out_to_be_records_leads_to_them(page: Page) -> None:
     drop(page, ".top", "region,value\nN,1\nN,2\nS,4\n")
-    expect(page.get_by_test_id("notice-error")).to_contain_text("tabulate the records")
+    note = page.get_by_test_id("notice-note")
+    expect(note).to_contain_text("These look like records: cell (region=N) is given more than once")
+    expect(note).to_contain_text("If it is a table, keep one row per cell.")
+    expect(page.get_by_test_id("notice-error")).to_have_count(0)
     choose_columns(page, "region")
     open_by(page, "records-tabulate")
     expect(page.get_by_test_id("case-name")).to_have_text("firms · 3 cells")
+
+
+def test_rows_about_firms_are_taken_for_records_and_can_be_a_table(page: Page) -> None:
+    drop(page, ".top", "firm,region,turnover,staff\nx,N,10,3\ny,S,20,1\nz,S,40,2\n")
+    note = page.get_by_test_id("notice-note")
+    expect(note).to_contain_text("These look like records: every row has a 'firm' of its own.")
+    expect(note).not_to_contain_text("project.toml")
+    expect(page.get_by_test_id("notice-error")).to_have_count(0)
+    expect(page.get_by_role("combobox", name="Respondent")).to_have_value("firm")
+    # Only numbers are offered as values.
+    page.get_by_test_id("records-value").click()
+    expect(page.get_by_role("option")).to_have_text(["count the respondents", "turnover", "staff"])
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
+    with leads_on(page):
+        page.get_by_role("button", name="It is a table: the values are in turnover, without staff").click()
+    expect(page.get_by_test_id("case-name")).to_have_text("firms · 9 cells")
 
 
 @pytest.mark.slow

@@ -33,6 +33,31 @@ def test_wrong_totals_are_computed_anew(page: Page) -> None:
     expect(cell(page, 2, 2)).to_have_text("19,247")
 
 
+def test_a_first_line_of_numbers_is_data_or_names_at_the_press_of_a_button(page: Page) -> None:
+    block = "Altona\t12\t7\nBergen\t17\t14\nCastel\t25\t12"
+    paste(page, block)
+    expect(page.get_by_role("button", name="They are names")).to_be_visible()
+    with leads_on(page):
+        take(page, "They are numbers: number the columns")
+    page.wait_for_url("**/table")
+    expect(page.get_by_test_id("case-name")).to_have_text("pasted · 12 cells")
+
+
+def test_a_column_with_a_mistyped_number_holds_codes_if_the_user_says_so(page: Page) -> None:
+    paste(page, "men\twomen\n12\t17\n14\tl7\n9\t15\n20\t30")
+    expect(page.get_by_test_id("notice-error")).to_contain_text(
+        "'l7' among numbers: is it a mistyped number?"
+    )
+    take(page, "Go to line 3")
+    field = page.get_by_test_id("paste-text")
+    expect(field).to_be_focused()
+    assert field.evaluate("field => field.value.slice(field.selectionStart, field.selectionEnd)") == "l7"
+    with leads_on(page):
+        take(page, "The codes are in women")
+    page.wait_for_url("**/table")
+    expect(page.get_by_test_id("case-name")).to_have_text("pasted · 5 cells")
+
+
 def test_a_mistyped_number_is_found_in_the_pasted_text(page: Page) -> None:
     paste(page, MISTYPED)
     page.evaluate("() => window.scrollTo(0, document.body.scrollHeight)")

@@ -38,6 +38,17 @@ def test_negative_cells_are_read_with_the_bounds_of_the_command_line(
     assert "Options: --lower NUMBER, --lower=-inf\n" in said
 
 
+def test_a_mistyped_number_is_named_with_the_flag_of_codes(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "two.csv").write_text("men,women\n12,17\n14,l7\n9,15\n20,30\n")
+    assert main(["assess", "two.csv", "--rules", "threshold(3)"]) == 1
+    said = capsys.readouterr().err
+    assert "two.csv, line 3, column 'women': 'l7' among numbers: is it a mistyped number?" in said
+    assert "Options: --by women\n" in said
+    assert main(["assess", "two.csv", "--rules", "threshold(3)", "--by", "women"]) == 0
+
+
 def test_bounds_said_go_before_those_of_the_file_one_side_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("region,value,status,lb,ub\nN,-3,u,-5,9\nS,7,s,-5,9\nTotal,4,s,-5,9\n")

@@ -51,6 +51,8 @@ def test_groups_stand_where_their_first_code_stood() -> None:
     assert made.labels == {"bc": "Both"}
     assert ungrouped(made, "bc") == flat
     assert grouped(TREE, ["N1", "S1"], "ones").children("Total") == ("ones", "North", "South")
+    assert grouped(flat, ["b", "c"], "", "Both").children("Both") == ("b", "c")
+    assert grouped(flat, ["b", "c"], "", "Both").labels == flat.labels
     assert grouped(TREE, ["N1", "N2"], "all").ancestors("N1") == ("all", "North", "Total")
 
 
@@ -68,6 +70,7 @@ def test_names_and_labels() -> None:
         (lambda: moved(TREE, [], "North"), "No code is selected"),
         (lambda: moved(TREE, ["N3"], "North"), "not among the codes"),
         (lambda: grouped(TREE, ["N1"], "South"), "already"),
+        (lambda: grouped(TREE, ["N1"], "", ""), "neither a code nor a label"),
         (lambda: ungrouped(TREE, "N1"), "no group"),
         (lambda: ungrouped(TREE, "Total"), "is the total"),
         (lambda: renamed(TREE, "N1", "S1"), "already"),

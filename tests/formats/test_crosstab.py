@@ -100,10 +100,39 @@ def test_columns_of_codes_are_no_words_among_numbers(tmp_path: Path) -> None:
 
 def test_a_mistyped_number_in_one_of_two_columns_is_asked_for(tmp_path: Path) -> None:
     text = "region,food,tools\nNorth,12,l7\nSouth,9,15\nEast,4,8\n"
-    with pytest.raises(FormatError, match=r"cell \(region=North, column=tools\) is 'l7', which is no number"):
+    with pytest.raises(
+        FormatError, match=r"line 2, column 'tools': 'l7' among numbers: .* mistyped"
+    ) as asked:
         read(tmp_path, text)
-    table = read(tmp_path, text, by=["region", "tools"], value="food")
+    assert asked.value.options == ("by=region", "by=tools")
+    table = read(tmp_path, text, by=["region", "tools"])
     assert [d.name for d in table.structure.dimensions] == ["region", "tools"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("men,women\n12,17\n14,l7\n9,15\n20,30\n", "line 3, column 'women'"),
+        ("men,women\n12,17\nI4,7\n9,15\n", "line 3, column 'men'"),
+        ("2023,2024\n1200,12O\n1300,17\n1400,18\n", "line 2, column '2024'"),
+        ("region,cases\nN,12\nS,l7\nW,9\n", "line 3, column 'cases'"),
+        ("code,men,women\n101,5,7\n102,8,1q9\n103,2,4\n", "line 3, column 'women'"),
+        ("region,food,tools,toys\nN,12,l7,3\nS,1O,15,4\nW,4,8,7\n", "line 3, column 'food'"),
+    ],
+)
+def test_a_mistyped_number_makes_no_list_of_a_crosstab(tmp_path: Path, text: str, place: str) -> None:
+    with pytest.raises(FormatError, match=f"{place}: .* is it a mistyped number"):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize("codes", ["101 102 10A", "15-24 25-64 65+", "83 84 85+", "01 2A 21", "1 2 mixed"])
+@pytest.mark.parametrize("first", [True, False])
+def test_codes_with_digits_are_no_mistyped_numbers(tmp_path: Path, codes: str, first: bool) -> None:
+    pairs = list(zip(codes.split(), (4, 5, 6), strict=True))
+    repeated = [("N", *pair) for pair in pairs] + [("S", *pair) for pair in pairs]
+    rows = [("code", "cases"), *pairs] if first else [("region", "code", "cases"), *repeated]
+    table = read(tmp_path, "".join(f"{','.join(map(str, row))}\n" for row in rows))
+    assert table.structure.dimensions[-1].name == "code"
 
 
 def test_a_decimal_comma_in_a_file_is_asked_for(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tacita.core.errors import FormatError, InputError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
-from tacita.formats.pasted import read_pasted
+from tacita.formats.pasted import blank_corner, number_columns, read_pasted
 from tacita.problem.problem import Problem
 
 CROSSTAB = "region\tfood\ttools\nNorth\t1\t2\nSouth\t3\t4"
@@ -127,6 +127,25 @@ def test_one_number_tells_the_sign_of_all() -> None:
 def test_what_could_mean_two_things_is_asked(text: str, message: str) -> None:
     with pytest.raises(FormatError, match=message):
         read_pasted(text)
+
+
+@pytest.mark.parametrize("title", ["", "Patients in 2024\n\n"])
+def test_a_first_line_of_numbers_is_data_or_names_as_the_user_says(title: str) -> None:
+    text = f'{title}Altona\t12\t7\nBergen\t17\t14\n"Castel ""B"""\t25\t12\n'
+    with pytest.raises(FormatError, match="are 12, 7 numbers or names") as asked:
+        read(text)
+    assert asked.value.options == ("names=missing", "names=first")
+    table = read(number_columns(text))
+    assert inner(table).tolist() == [12, 7, 17, 14, 25, 12]
+    assert table.structure.dimensions[0].codes == ("Total", "Altona", "Bergen", 'Castel "B"')
+    assert table.structure.dimensions[1].codes == ("Total", "1", "2")
+    table = read(blank_corner(text))
+    assert inner(table).tolist() == [17, 14, 25, 12]
+    assert table.structure.dimensions[1].codes == ("Total", "12", "7")
+
+
+def test_a_single_column_of_numbers_without_names_is_a_list() -> None:
+    assert inner(read(number_columns("Altona\t12\nBergen\t17"))).tolist() == [12, 17]
 
 
 def test_the_answer_is_taken() -> None:

@@ -127,7 +127,14 @@ class HierarchyError(InputError):
 
 
 class RecordsError(InputError):
-    """The rows are records about respondents, not cells: they are to be tabulated."""
+    """The rows are records about respondents, not cells: they are to be tabulated.
+
+    ``identity`` is a column whose codes all differ, as names of respondents do; empty where there is none.
+    """
+
+    def __init__(self, fault: str, identity: str = "", **about: Any) -> None:
+        super().__init__(fault, **about)
+        self.identity = identity
 
 
 class RepeatedCellError(RecordsError):

@@ -125,7 +125,7 @@ def _refuse_words(source: Columns) -> None:
     """Refuse the file of a crosstab with a word among columns that otherwise hold mostly numbers.
 
     With one column of nothing but numbers those with words may be codes, unless a word says that there is no
-    number. Where a single other one has a word with a digit, a number may be mistyped, and the user is asked.
+    number.
     """
     first, *others = source.names
     down, across = _name_dimensions(source)
@@ -135,8 +135,7 @@ def _refuse_words(source: Columns) -> None:
     for name, among in words.items():
         for row in np.flatnonzero(among).tolist():
             word = str(source.column(name)[row])
-            mistyped = len(words) == 1 and any(map(str.isdigit, word))
-            if len(words) != len(others) - 1 or mistyped or word.strip().casefold() in NO_NUMBER:
+            if len(words) != len(others) - 1 or word.strip().casefold() in NO_NUMBER:
                 raise FormatError(
                     f"cell ({down}={source.column(first)[row]}, {across}={name}) is '{word}', which is no "
                     "number",

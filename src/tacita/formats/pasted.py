@@ -309,4 +309,32 @@ def _refuse_numbers_for_names(header: Sequence[str], rows: Block, first: int) ->
         f"are {', '.join(names[:5])} numbers or names? If there are no names, put a line of them above; if "
         f"these are names, leave the field of '{header[0]}' blank",
         place=f"{NAME}, line {first + 1}",
+        options=["names=missing", "names=first"],
     )
+
+
+def number_columns(text: str, decimal: str | None = None) -> str:
+    """Return pasted text with a line of names above its table: the numbers of the columns."""
+    block, first = _find_table(text, decimal)
+    names = ["", *(str(k) for k in range(1, len(block[first])))]
+    return _write_block([*block[:first], names, *block[first:]])
+
+
+def blank_corner(text: str, decimal: str | None = None) -> str:
+    """Return pasted text whose first line below its titles begins with a blank, and so holds names."""
+    block, first = _find_table(text, decimal)
+    return _write_block([*block[:first], ["", *block[first][1:]], *block[first + 1 :]])
+
+
+def _find_table(text: str, decimal: str | None) -> tuple[Block, int]:
+    """Return the rows of pasted text, and which of them is the first below its titles."""
+    block = _parse_block(text.rstrip("\r\n"), decimal)
+    return block, _find_titles(block)[0]
+
+
+def _write_block(block: Block) -> str:
+    written = io.StringIO()
+    lines = csv.writer(written, delimiter="\t", lineterminator="\n")
+    for row in block:
+        lines.writerow([] if row is BLANK else row)
+    return written.getvalue()

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from tacita.core.errors import FormatError, SeveralValuesError
 from tacita.core.tables.columns import Columns, is_text
 from tacita.formats.formatted_numbers import find_marks_and_formatted, refuse_formatted
+from tacita.formats.mistyped_numbers import find_mistyped
 
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -165,6 +166,8 @@ def _find_dimensions(
                     options=["by"],
                 )
             dimensions.append(name)
+    if "value" not in named:
+        _refuse_mistyped(source, dimensions, has_values=len(dimensions) < len(free))
     if not dimensions:
         raise FormatError(
             f"none of {', '.join(source.names)} looks like codes",
@@ -183,6 +186,19 @@ def _refuse_formatted(source: Columns, name: str) -> None:
         refuse_formatted(
             source, name, row, f"column '{name}'", "if these are codes, name the column of values"
         )
+
+
+def _refuse_mistyped(source: Columns, dimensions: Sequence[str], has_values: bool) -> None:
+    """Refuse a file's column of numbers, one of them mistyped (``l7``), as codes: it may hold the values."""
+    for name in dimensions:
+        row = find_mistyped(source, name)
+        if row is not None:
+            raise FormatError(
+                f"'{source.column(name)[row]}' among numbers: is it a mistyped number?",
+                place=f"{source.place(row)}, column '{name}'",
+                remedy=f"Correct it; or name the columns of codes, if '{name}' is one of them",
+                options=[f"by={dimension}" for dimension in dimensions] if has_values else ["by"],
+            )
 
 
 def holds_numbers(source: Columns, name: str, integer: bool = False) -> bool:

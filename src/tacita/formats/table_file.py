@@ -240,10 +240,11 @@ def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles)
         if len(source.column(name).unique()) == rows:
             raise RecordsError(
                 f"every row has a '{name}' of its own, as in records about single respondents",
+                name,
                 place=path,
                 remedy="name the file as microdata in a project.toml (tutorial, step 8), with "
                 f"'{name}' as the respondent column; or name the columns of codes",
-                options=["by"],
+                options=[f"by={dimension}" for dimension in roles.dimensions],
             )
 
 

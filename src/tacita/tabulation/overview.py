@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacita.core.hierarchy.links import name_position, to_code_texts
+from tacita.core.numerals import is_number, tidy
 from tacita.tabulation.records import open_records, quote_name, quote_text, read_column_names
 
 FIRST_RECORDS = 200
@@ -34,6 +35,11 @@ class ColumnSummary:
     missing: int
     samples: tuple[str, ...]
 
+    @property
+    def could_be_numbers(self) -> bool:
+        """Whether some entries are numbers, perhaps with the other decimal sign."""
+        return self.numbers or any(is_number(tidy(text)) for text in self.samples)
+
 
 @dataclass(frozen=True)
 class Overview:
@@ -46,6 +52,13 @@ class Overview:
     def names(self) -> tuple[str, ...]:
         """The names of the columns of the microdata."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def identity(self) -> str | None:
+        """The first column of text that differs in all records, as names of respondents do; else None."""
+        names = (column for column in self.columns if not column.could_be_numbers)
+        differing = (column.name for column in names if column.distinct == self.records > 1)
+        return next(differing, None)
 
 
 def survey_records(source: Any, decimal: str = ".") -> Overview:
@@ -85,6 +98,25 @@ def list_codes(source: Any, columns: Sequence[str], decimal: str = ".") -> list[
         found = records.fetch(f"SELECT DISTINCT {wanted} FROM records ORDER BY {wanted}")
     texts = [to_code_texts(found.column(k).to_pylist(), name_position) for k in range(len(columns))]
     return list(dict.fromkeys(zip(*texts, strict=True)))
+
+
+def find_groupings(source: Any, column: str, decimal: str = ".") -> list[str]:
+    """Return the columns of microdata that could group the codes of one: records with the same code have the
+    same entry, and some codes share theirs.
+    """
+    others = [name for name in read_column_names(source) if name != column]
+    if not others:
+        return []
+    code = quote_name(column)
+    counts = ", ".join(
+        f"count(DISTINCT {other}), count(DISTINCT ({code}, {other}))" for other in map(quote_name, others)
+    )
+    with open_records(source, [column, *others], [], [], None, decimal) as records:
+        codes, *counted = records.fetch_row(
+            f"SELECT count(DISTINCT {code}), {counts} FROM records WHERE {code} IS NOT NULL"
+        )
+    groups = zip(others, counted[::2], counted[1::2], strict=True)
+    return [name for name, distinct, pairs in groups if 0 < distinct < pairs == codes]
 
 
 def _counts_sql(column: str, decimal: str) -> str:

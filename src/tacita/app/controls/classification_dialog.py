@@ -30,8 +30,8 @@ FAILED = (
 USUAL_DIGITS = "2-1-1"
 """Digits as an example where the codes are words."""
 KEYS = (
-    "Drag codes, or press Alt+Shift+arrow to indent and outdent, F2 to rename, Delete to remove a group, "
-    "Ctrl+Z to undo."
+    "Ctrl+click and Shift+click select several codes. Drag them, also onto their own group to put them last, "
+    "or press Alt+Shift+arrow to indent and outdent, F2 to rename, Delete to remove a group, Ctrl+Z to undo."
 )
 ESCAPE_DOWN = """(event) => {
     event.currentTarget.isEscaping = document.querySelector(".q-menu") === null;
@@ -165,12 +165,15 @@ class ClassificationDialog:
             raise InputError("No code is selected", remedy="Select the codes of the group in the tree.")
         answers = await ask(
             "Group the selected codes",
-            [Question("code", "Code of the group"), Question("label", "Label")],
+            [
+                Question("label", "Label of the group"),
+                Question("code", "Code", hint="As the label, if left empty"),
+            ],
             "Group",
         )
         if answers is not None:
             self._draft.group(chosen, answers["code"], answers["label"])
-            self._show([answers["code"]])
+            self._show([answers["code"] or answers["label"]])
 
     async def _move_by_name(self, chosen: Sequence[str]) -> None:
         if not chosen:

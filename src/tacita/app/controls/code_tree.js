@@ -20,7 +20,7 @@ export default {
         <span class="code-name">{{ node.code }}</span>
         <span class="code-label">{{ node.label }}</span>
         <span v-if="node.parts" class="code-parts">{{ node.parts.toLocaleString("en") }}
-          {{ node.parts === 1 ? "code" : "codes" }}</span>
+          {{ node.parts === 1 ? "part" : "parts" }}</span>
       </li>
     </ul>`,
   props: { name: String, nodes: Array, selected: Array, unfolded: Number },

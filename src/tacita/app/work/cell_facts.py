@@ -18,6 +18,7 @@ from tacita.core.exact import Units
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.tables.contributions import Contributions
+from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
 
 MOST_EQUATIONS = 6
@@ -39,7 +40,8 @@ class Contributor:
 class CellFacts:
     """A cell in words and exact numbers.
 
-    ``why`` says what makes the cell sensitive; where it is ``exempt`` by hand, what would.
+    ``why`` says what makes the cell sensitive; where it is ``exempt`` by hand, what would. ``of_records``:
+    whether records stand for contributors, as no respondent is named.
     """
 
     cell: int
@@ -55,6 +57,7 @@ class CellFacts:
     decision: str
     count: int | None
     contributors: tuple[Contributor, ...]
+    of_records: bool
     holdings: tuple[Contributor, ...]
     cost: float | None
     equations: tuple[str, ...]
@@ -85,23 +88,25 @@ def describe_cell(case: Case, judged: Sensitivity, cell: int) -> CellFacts:
         amount(levels.sliding),
         decision.text if decision is not None else "",
         int(table.count[cell]) if table.count is not None else None,
-        _list_largest(table.contributions, cell, table.decimals),
-        _list_largest(table.holdings, cell, table.decimals),
+        _list_largest(table, table.contributions, cell),
+        table.contributions is not None and table.contributions.unnamed_records > 0,
+        _list_largest(table, table.holdings, cell),
         None if judged.problem is None else float(judged.problem.cost[cell]),
         tuple(table.structure.describe_equation(j) for j in equations[:MOST_EQUATIONS].tolist()),
         max(0, equations.size - MOST_EQUATIONS),
     )
 
 
-def _list_largest(contributions: Contributions | None, cell: int, decimals: int) -> tuple[Contributor, ...]:
+def _list_largest(table: Table, contributions: Contributions | None, cell: int) -> tuple[Contributor, ...]:
+    """Return the largest contributors to a cell of the user's table; its own records without its codes."""
     if contributions is None:
         return ()
     whole = max(int(contributions.sums[cell]), 1)
     ranks = np.flatnonzero(contributions.who[cell] >= 0)[:MOST_CONTRIBUTORS].tolist()
     return tuple(
         Contributor(
-            contributions.name(int(contributions.who[cell, rank])),
-            exact.to_decimal(int(contributions.values[cell, rank]), decimals),
+            contributions.name(int(contributions.who[cell, rank])).removesuffix(f" of ({table.name(cell)})"),
+            exact.to_decimal(int(contributions.values[cell, rank]), table.decimals),
             100 * int(contributions.values[cell, rank]) / whole,
         )
         for rank in ranks

@@ -23,22 +23,25 @@ def list_other_readings(error: TacitaError, reading: ReadOptions) -> dict[str, R
     """Return the readings that an error proposes instead of a refused one, by words for a button."""
     found: dict[str, ReadOptions] = {}
     sums: list[str] = []
+    codes: list[str] = []
     for option in error.options:
         name, _, setting = option.partition("=")
         for words, changed in READINGS.get(option, {}).items():
             found[words] = replace(reading, **changed)
         if name == "value" and setting:
             # The other columns of numbers are left aside: integers would be taken for codes.
-            codes = error.dimensions if isinstance(error, SeveralValuesError) else ()
-            found[_name_value(setting, error.options)] = replace(
-                reading, value=setting, by=codes or reading.by
-            )
+            by = error.dimensions if isinstance(error, SeveralValuesError) else ()
+            found[_name_value(setting, error.options)] = replace(reading, value=setting, by=by or reading.by)
+        elif name == "by" and setting:
+            codes.append(setting)
         elif name == "total" and setting:
             dimension, _, code = setting.partition("=")
             known = reading.total if isinstance(reading.total, Mapping) else {}
             found[f"{code} is the total of {dimension}"] = replace(reading, total={**known, dimension: code})
         elif name == "hierarchy" and setting.endswith("=found"):
             sums.append(setting.removesuffix("=found"))
+    if codes:
+        found[f"The codes are in {' and '.join(codes)}"] = replace(reading, by=codes)
     if sums:
         found = {"Use the classification found": replace(reading, found=(*reading.found, *sums)), **found}
     return {words: other for words, other in found.items() if other != reading}

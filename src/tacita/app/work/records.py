@@ -28,7 +28,7 @@ from tacita.specification.sections import Source
 from tacita.specification.specification import Specification
 from tacita.storage.atomic import write_text
 from tacita.tabulation.address import locate
-from tacita.tabulation.overview import Overview, list_codes, survey_records
+from tacita.tabulation.overview import Overview, find_groupings, list_codes, survey_records
 from tacita.tabulation.records import CSV, PARQUET
 
 ENDINGS = (*CSV, *PARQUET, *WORKBOOKS)
@@ -37,6 +37,11 @@ USUAL_LARGEST = 5
 """Contributions kept per cell: rules look at two or three, and waivers step over some."""
 CONTRIBUTORS = {"respondent": "Respondent", "holding": "Holding or group"}
 """The fields of the form for records on the page Start that say who contributes."""
+CONTRIBUTORS_HELP = {
+    "respondent": "Firm or person whose records are added up",
+    "holding": "Only if respondents act in groups, too",
+}
+"""What these fields mean, on a line below each."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,14 @@ class RecordsFile:
         tree = read_hierarchy(files[0]) if len(files) == 1 else Hierarchy.flat(codes)
         return TreeDraft(tree, codes, of_records=True)
 
+    def list_groupings(self, column: str) -> list[str]:
+        """Return the other columns of the records that could hold groups of the codes in one; none where the
+        user gave the dimension a name of its own.
+        """
+        if column not in self.seen.names:
+            return []
+        return find_groupings(find_records(self.path, self.sheet), column, self.decimal)
+
     def find_tree_of_columns(self, column: str, above: str) -> Hierarchy:
         """Return the classification of a column of the records by another one, which holds the groups.
 
@@ -170,7 +183,8 @@ def find_records_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTI
         for name, files in group_by_dimension(path, near).items()
         if name in found.names and (fitting := [f for f in files if f != path and is_classification(f)])
     }
-    return RecordsFile(path, found, trees, reading.decimal or ".", _find_sheet(sheets, reading), sheets)
+    sheet, choice = _find_sheet(sheets, reading), Choice(respondent=found.identity)
+    return RecordsFile(path, found, trees, reading.decimal or ".", sheet, sheets, choice=choice)
 
 
 def find_records_of(case: Case, at_hand: RecordsFile | None) -> RecordsFile | None:
@@ -210,8 +224,8 @@ def find_records_among(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS)
             place=path.name,
             remedy="rename the file",
         )
-    sheet = _find_sheet(sheets, reading)
-    return RecordsFile(path, found, trees, reading.decimal or ".", sheet, sheets, path.parent)
+    sheet, choice = _find_sheet(sheets, reading), Choice(respondent=found.identity)
+    return RecordsFile(path, found, trees, reading.decimal or ".", sheet, sheets, path.parent, choice)
 
 
 def find_records_in_text(text: str, folder: Path, reading: ReadOptions = NO_OPTIONS) -> RecordsFile:

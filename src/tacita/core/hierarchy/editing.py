@@ -74,8 +74,12 @@ def outdented(tree: Hierarchy, code: str) -> Hierarchy:
 def grouped(tree: Hierarchy, codes: Sequence[str], name: str, label: str = "") -> Hierarchy:
     """Return the tree with codes put under a new code, where the first of them stood.
 
-    Codes of several groups go under the nearest code that is above all of them.
+    Codes of several groups go under the nearest code that is above all of them. Without a name the new one is
+    called by its label.
     """
+    name, label = (name, label) if name else (label, "")
+    if not name:
+        raise HierarchyError("The group has neither a code nor a label", remedy="Give it one.")
     tops = _select_tops(tree, codes)
     _refuse_taken(tree, name)
     shared = [[*reversed(tree.ancestors(code))] for code in tops]

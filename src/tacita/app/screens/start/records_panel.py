@@ -14,7 +14,7 @@ from tacita.app.controls.classification_dialog import ClassificationDialog
 from tacita.app.controls.page_parts import make_heading, make_text_field, put_words
 from tacita.app.controls.remedies import lead_to
 from tacita.app.work.open_case import Case
-from tacita.app.work.records import CONTRIBUTORS, Choice, RecordsFile, tabulate_records
+from tacita.app.work.records import CONTRIBUTORS, CONTRIBUTORS_HELP, Choice, RecordsFile, tabulate_records
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
 from tacita.core.hierarchy import Hierarchy
@@ -110,13 +110,17 @@ class RecordsPanel:
         self._made = ui.element("div").classes("strip").props('role=group aria-label="Classifications"')
         self._offer_classifying()
         with ui.element("div").classes("fields"):
-            one = partial(_select_column, named, names, self._keep)
-            self._value = one("Values", _name_counts(chosen), chosen.value, "value")
+            columns = enumerate(records.seen.columns)
+            numbers = {k: named[k] for k, column in columns if column.could_be_numbers}
+            one = partial(_select_column, names, self._keep)
+            self._value = one(numbers, "Values", _name_counts(chosen), chosen.value, "value")
             self._respondent = one(
-                CONTRIBUTORS["respondent"], "each record its own", chosen.respondent, "respondent"
+                named, CONTRIBUTORS["respondent"], "each record its own", chosen.respondent, "respondent"
             )
-            self._holding = one(CONTRIBUTORS["holding"], "none", chosen.holding, "holding")
-            self._weight = one("Sampling weight", "none", chosen.weight, "weight")
+            self._holding = one(named, CONTRIBUTORS["holding"], "none", chosen.holding, "holding")
+            for role, who in (("respondent", self._respondent), ("holding", self._holding)):
+                who.props["hint"] = CONTRIBUTORS_HELP[role]
+            self._weight = one(numbers, "Sampling weight", "none", chosen.weight, "weight")
         with (
             ui.expansion("More", caption="Condition, contributions, decimals", icon="tune")
             .classes("reading")
@@ -186,17 +190,18 @@ class RecordsPanel:
         records = self._records
         with notices.attempt():
             draft = await run.io_bound(records.draft_tree, name)
+            groupings = await run.io_bound(records.list_groupings, name)
             # None when the server is stopping.
-            if draft is None:
+            if draft is None or groupings is None:
                 return
 
             async def use(made: Hierarchy) -> None:
                 self._trees = {**self._trees, name: made}
                 self._keep()
 
-            others = [other for other in records.seen.names if other != name]
             with self._place:
-                ClassificationDialog(name, draft, use, others, partial(records.find_tree_of_columns, name))
+                find = partial(records.find_tree_of_columns, name)
+                ClassificationDialog(name, draft, use, groupings, find)
 
     def _keep(self) -> None:
         """Keep what is filled in for a reload of the page; mistakes are reported when it is used."""
@@ -257,16 +262,18 @@ def _show_columns(records: RecordsFile) -> None:
 
 
 def _select_column(
-    named: dict[int, str],
     names: tuple[str, ...],
     keep: Callable[[], None],
+    offered: dict[int, str],
     label: str,
     nothing: str,
     chosen: str | None,
     test_id: str,
 ) -> ui.select:
     value = NOTHING if chosen is None else names.index(chosen)
-    field = ui.select({NOTHING: nothing, **named}, label=label, value=value, on_change=keep)
+    # What was chosen stays on offer, also where it holds no numbers with another decimal sign.
+    kept = {} if chosen is None else {value: chosen or "(no name)"}
+    field = ui.select({NOTHING: nothing, **kept, **offered}, label=label, value=value, on_change=keep)
     return field.props(f"dense outlined options-dense data-testid=records-{test_id}")
 
 

@@ -7,7 +7,6 @@ the case needs them.
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +22,6 @@ from tacita.app import frame
 from tacita.app.controls import next_step, notices
 from tacita.app.controls.dialogs import confirm
 from tacita.app.controls.inlets import (
-    MOST_SHOWN,
     RECORDS_ZONE,
     handle_drops_and_pastes,
     make_file_inlet,
@@ -32,10 +30,20 @@ from tacita.app.controls.inlets import (
     make_sending_handler,
 )
 from tacita.app.controls.page_parts import make_heading, make_panel
-from tacita.app.controls.remedies import Remedy, find_field_remedies, lead_to, lead_to_line
+from tacita.app.controls.remedies import Remedy, find_field_remedies, lead_to
 from tacita.app.screens.start.reading_panel import ReadingPanel
 from tacita.app.screens.start.recent_panel import RecentPanel
 from tacita.app.screens.start.records_panel import RecordsPanel
+from tacita.app.screens.start.refusals import (
+    PASTE,
+    RECORDS_FIELDS,
+    describe_records,
+    find_line_remedies,
+    find_reading_fields,
+    find_reading_remedies,
+    find_table_remedies,
+    find_text_remedies,
+)
 from tacita.app.screens.start.table_makers import Generator, NewTable
 from tacita.app.work.inputs import (
     RecordsAlternative,
@@ -49,7 +57,6 @@ from tacita.app.work.inputs import (
 from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case
 from tacita.app.work.opening import NO_OPTIONS, list_endings, list_reading_notes, open_case_of_example
-from tacita.app.work.other_readings import list_other_readings
 from tacita.app.work.paths import assign_paths, strip_folders
 from tacita.app.work.recent import Offer, RecentWork, restore
 from tacita.app.work.workspace import Workspace
@@ -63,28 +70,7 @@ from tacita.core.errors import (
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.words import pluralize
 from tacita.examples import EXAMPLES
-from tacita.formats.pasted import NAME
 
-PASTE = "paste-text"
-QUOTED = re.compile(r"'([^']+)'")
-"""What an error repeats of the text that was read."""
-PASTED_LINE = re.compile(rf"{NAME}, line (\d+)")
-READING_FIELDS = {
-    "value": "Column of values",
-    "count": "Column of respondents",
-    "by": "Columns of codes",
-    "total": "Code of totals",
-}
-RECORDS_FIELDS = {
-    "by": "Columns that make the table",
-    "value": "Values",
-    "respondent": "Respondent",
-    "where": "Condition on records",
-    "largest": "Contributions kept",
-    "decimals": "Decimals that count",
-    "decimal": "Decimal sign",
-}
-"""Options of reading that have a field of their own, in *How to read it* and in the form for records."""
 PURPOSE = (
     "Tacita finds the cells of a table that would give somebody away, hides or changes what it must, and "
     "proves that the result is safe to publish."
@@ -288,9 +274,11 @@ class StartScreen:
         return saved
 
     async def _pasted(self, event: UploadEventArguments) -> None:
-        text = await event.file.text()
-        await self._open(take_text(text, self.workspace.folder, self._reading.reading))
+        await self._open_text(await event.file.text(), self._reading.reading)
         self._texts.reset()
+
+    async def _open_text(self, text: str, reading: ReadOptions) -> None:
+        await self._open(take_text(text, self.workspace.folder, reading))
 
     def _failed(self, event: GenericEventArguments) -> None:
         for inlet in (self._files, self._record_files, self._texts):
@@ -374,11 +362,9 @@ class StartScreen:
             except DecimalSignError:
                 self._reading.ask_for_decimal()
                 raise
-            except RecordsError:
-                if user_input is not None:
-                    with notices.attempt():
-                        await self._have_at_hand(user_input)
-                raise
+            except (RecordsError, SeveralValuesError) as error:
+                if user_input is None or not await self._take_for_records(user_input, error):
+                    raise
         if self.workspace.refused is refused:
             self.workspace.refused = None
         if opened is None:
@@ -396,6 +382,24 @@ class StartScreen:
         frame.open_screen("table")
         return case
 
+    async def _take_for_records(
+        self, user_input: UserInput, error: RecordsError | SeveralValuesError
+    ) -> bool:
+        """Return whether input that was refused as a table looks like records; then their form is shown, with
+        a note and the ways to read a table all the same.
+        """
+        if isinstance(error, SeveralValuesError) and not error.identity:
+            return False
+        try:
+            await self._have_at_hand(user_input)
+        except TacitaError:
+            return False
+        remedies = find_table_remedies(user_input, error, self._open)
+        if remedies:
+            self.workspace.refused = user_input
+        notices.tell(describe_records(error), remedies=remedies)
+        return True
+
     async def _go_on_with(self, recent: RecentWork, offer: Offer) -> None:
         """Open a recent work of the user as it was kept, and lead to the page Table."""
         work = None
@@ -411,25 +415,15 @@ class StartScreen:
         """Return what this page can do about an error in reading: another reading, or the way to a field."""
         if user_input is None:
             return find_field_remedies(error, RECORDS_FIELDS, "records")
-        found = []
-        if user_input.text and len(user_input.text) <= MOST_SHOWN:
-            line = int(named[1]) if (named := PASTED_LINE.match(error.place)) else 1
-            words = f"Go to line {line}" if named else "Go to the pasted text"
-            wrong = QUOTED.findall(error.fault)
-            found.append(Remedy(words, partial(lead_to_line, PASTE, user_input.text, line, wrong)))
-        if user_input.takes_options:
-            readings = list_other_readings(error, user_input.reading)
-            for words, reading in readings.items():
-                found.append(Remedy(words, partial(self._open, replace(user_input, reading=reading))))
-            if isinstance(error, SeveralValuesError):
-                records = Remedy("Tabulate its records", partial(self._look_at, user_input))
-                found.insert(0 if error.identity else len(found), records)
-            if readings or isinstance(error, SeveralValuesError):
-                self.workspace.refused = user_input
-            found += find_field_remedies(error, READING_FIELDS, "reading")
-        if "hierarchy" in error.options:
-            found.append(Remedy("Choose it with its classifications", partial(lead_to, "open-files")))
-        return found
+        readings = find_reading_remedies(user_input, error, self._open, self._look_at)
+        if readings:
+            self.workspace.refused = user_input
+        return [
+            *find_line_remedies(user_input, error),
+            *find_text_remedies(user_input, error, self._open_text),
+            *readings,
+            *find_reading_fields(user_input, error),
+        ]
 
     def _forget_refused(self) -> None:
         self.workspace.refused = None

@@ -51,7 +51,10 @@ class CellPanel:
                     ui.label(word).classes("state")
             self._requirement(about)
             interval_place = ui.element("div").classes("cell-section").props("data-testid=cell-interval")
-            self._contributors("Largest contributors", about.contributors, about.count)
+            if about.of_records:
+                self._contributors("Largest records", about.contributors, about.count, "record")
+            else:
+                self._contributors("Largest contributors", about.contributors, about.count)
             self._contributors("Largest holdings", about.holdings, None)
             self._sums(about)
         if attack is not None:
@@ -85,13 +88,15 @@ class CellPanel:
                 ):
                     _show_fact(name, format_number(amount))
 
-    def _contributors(self, title: str, listed: tuple[Contributor, ...], count: int | None) -> None:
+    def _contributors(
+        self, title: str, listed: tuple[Contributor, ...], count: int | None, counted: str = "respondent"
+    ) -> None:
         if not listed and count is None:
             return
         with ui.element("div").classes("cell-section").props("data-testid=cell-contributors"):
             _show_title(title)
             if count is not None:
-                ui.label(pluralize(count, "respondent"))
+                ui.label(pluralize(count, counted))
             if listed:
                 with ui.element("dl").classes("facts number"):
                     for one in listed:

@@ -146,7 +146,10 @@ class _Changes:
             codes = [lines[at].code for at in chosen]
             answers = await ask(
                 f"Group {list_names(codes)}",
-                [Question("code", "Code of the subtotal"), Question("label", "Label")],
+                [
+                    Question("label", "Label of the subtotal"),
+                    Question("code", "Code", hint="As the label, if left empty"),
+                ],
                 "Group",
             )
             if answers is not None:
@@ -169,9 +172,9 @@ class _Changes:
             if records is None:
                 ClassificationDialog(dimension.name, draft, use)
             else:
-                others = [name for name in records.seen.names if name != dimension.name]
+                groupings = await run.io_bound(records.list_groupings, dimension.name)
                 find = partial(records.find_tree_of_columns, dimension.name)
-                ClassificationDialog(dimension.name, draft, use, others, find)
+                ClassificationDialog(dimension.name, draft, use, groupings or (), find)
 
     async def rename_dimension(self) -> None:
         with notices.attempt():
