@@ -212,7 +212,8 @@ def test_decimals_and_windows_are_in_plain_numbers() -> None:
         (
             (5, 5, 45),
             (49, 90),
-            "an outsider could tell that {} is at most 51; 55 must stay possible, and a range at least 45 wide.",
+            "an outsider could tell that {} is at most 51; 55 must stay possible, and a range at least 45 "
+            "wide.",
         ),
     ],
 )
@@ -257,6 +258,7 @@ def test_insiders_are_asked_who_know_most_of_the_cell() -> None:
     assert found.insider is not None
     assert (found.insider.low, found.insider.high) == (11, 13)
     assert found.asked == min(found.insiders, MOST_INSIDERS)
+    assert "The insider who deduces most is owner (of 21 who know something near it the 20 who" in found.text
 
 
 def test_without_time_nothing_is_claimed() -> None:

@@ -110,11 +110,11 @@ def _describe_deduced(found: Explanation, show_values: bool) -> Iterator[str]:
         return
     asked = ""
     if found.asked < found.insiders:
-        asked = f", of {found.asked:,} asked among {pluralize(found.insiders, 'insider')} who know more"
+        asked = f" (of {found.insiders:,} who know something near it the {found.asked:,} who know most were asked)"
     if (own.low, own.high) == (found.deduced.low, found.deduced.high):
         yield f"No insider deduces more{asked}."
     else:
-        yield f"The insider who deduces most{asked} ({own.attacker}): {_format_interval(own)}."
+        yield f"The insider who deduces most is {own.attacker}{asked}: {_format_interval(own)}."
 
 
 def _format_interval(own: AttackerInterval) -> str:
@@ -131,7 +131,10 @@ def _describe_reasons(found: Explanation, show_values: bool) -> Iterator[str]:
         return
     yield from found.reasons
     lower, upper, sliding = map(format_number, found.levels)
-    yield f"Levels: {lower} below (LPL), {upper} above (UPL), {sliding} wide (SPL)."
+    yield (
+        f"Protection levels: {lower} below (lower, LPL), {upper} above (upper, UPL), "
+        f"{sliding} wide (sliding, SPL)."
+    )
 
 
 def _describe_protecting(found: Explanation) -> str:

@@ -12,6 +12,7 @@ from tacita.app.controls.runs import (
     SIGNS,
     WORDS,
     choose_run,
+    describe_loss,
     describe_scope,
     describe_solution,
     find_tone,
@@ -29,6 +30,8 @@ from tacita.core.words import pluralize
 from tacita.report.measures import format_short
 
 MOST_NAMED = 5
+WORKBOOK = "for publication: the table as printed, one row per cell, notes"
+IDLE = "nothing had to be hidden or changed"
 NEXT_STEPS = {
     State.SAFE: ("Safe: write the files", "/export"),
     State.UNSAFE: ("Not safe: choose another method or option", "/protect"),
@@ -64,8 +67,7 @@ def _offer_workbook(workspace: Workspace, job: Job) -> None:
         with notices.attempt(), show_busy(button):
             await download_run(workspace, job, job.case, ["xlsx"])
 
-    button = next_step.offer_beside("Download Excel", "download", "download-excel", download)
-    button.tooltip("For publication: the table as it is printed, one row per cell, and notes to readers")
+    button = next_step.offer_beside("Download Excel", WORKBOOK, "download", "download-excel", download)
 
 
 def _show_verdict(workspace: Workspace, job: Job) -> None:
@@ -121,11 +123,12 @@ def advise(audit: Audit) -> list[str]:
 
 def _show_figures(job: Job, release: Release) -> None:
     outcome, lost = release.outcome, job.lost
-    figures = {"solution": ("solution", describe_solution(outcome))}
+    idle = lost is not None and not lost.changed and job.state is not State.UNSAFE
+    figures = {"solution": ("solution", IDLE if idle else describe_solution(outcome))}
     if outcome is not None:
         if outcome.search:
             figures["search"] = ("search", outcome.search)
-        figures["loss"] = ("information lost", format_short(outcome.loss))
+        figures["loss"] = ("loss", format_short(outcome.loss))
         gap = f"optimality gap {outcome.gap:.2%}"
         figures["bound"] = ("lower bound", f"{format_short(outcome.bound)} ({gap})")
     if lost is not None:
@@ -149,6 +152,8 @@ def _show_figures(job: Job, release: Release) -> None:
             with ui.element("div").classes("fact"):
                 put_words("dt", as_label(head))
                 put_words("dd", text, "number", f"data-testid=figure-{name}")
+    if outcome is not None:
+        ui.label(describe_loss(job)).classes("muted").props("data-testid=loss-meaning")
     for remark in outcome.remarks if outcome is not None else ():
         ui.label(f"Remark: {remark}").props("data-testid=remark")
     for sentence in describe_radii(job.problem, release):
