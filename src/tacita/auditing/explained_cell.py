@@ -110,7 +110,8 @@ def _describe_deduced(found: Explanation, show_values: bool) -> Iterator[str]:
         return
     asked = ""
     if found.asked < found.insiders:
-        asked = f" (of {found.insiders:,} who know something near it the {found.asked:,} who know most were asked)"
+        most = f"the {found.asked:,} who know most were asked"
+        asked = f" (of {found.insiders:,} who know something near it {most})"
     if (own.low, own.high) == (found.deduced.low, found.deduced.high):
         yield f"No insider deduces more{asked}."
     else:

@@ -69,8 +69,8 @@ def describe_pairs(problem: Problem) -> str:
     if checked == considered.number:
         return pairs
     return (
-        f"Of {considered.number:,} attackers {checked:,} are checked; the others know no more than one of these. "
-        f"{pairs}"
+        f"Of {considered.number:,} attackers {checked:,} are checked; the others know no more than one of "
+        f"these. {pairs}"
     )
 
 
