@@ -314,6 +314,7 @@ def test_what_is_sent_to_a_page_of_another_session_is_dropped(
 ) -> None:
     """The click of another visitor on the button of a page that he knows the id of."""
     light = page.get_by_test_id("light")
+    expect(light).to_contain_text("Colours:")
     expect(light).to_contain_text("auto")
     sent: list[str] = []
     page.on("websocket", lambda opened: opened.on("framesent", lambda frame: sent.append(str(frame))))

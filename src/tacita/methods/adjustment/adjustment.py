@@ -142,8 +142,8 @@ class Adjustment:
     )
     keep: str | Keep | None = option(
         None,
-        "statistics to preserve, with the percent by which they may change: such as 'mean, variance=0.1,"
-        " slope=0.1'",
+        "statistics to preserve, with the percent by which they may change: such as 'mean, "
+        "variance=0.1, slope=0.1'; empty: none",
         main=True,
     )
     kept_cells: str | None = option(

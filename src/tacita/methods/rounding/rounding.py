@@ -112,7 +112,8 @@ class Rounding:
         "(cheapest)",
     )
     subtotals: str | Sums | None = option(
-        None, "subtotals that must stay within one base too, as in 'region=A+B; region=C+D, sex=f|m'"
+        None,
+        "subtotals that must stay within one base too, as in 'region=A+B; region=C+D, sex=f|m'; empty: none",
     )
     given: str | None = option(None, "column of rounded values that some cells get; empty: all are chosen")
     at_most: int | None = option(

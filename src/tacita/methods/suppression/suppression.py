@@ -95,16 +95,16 @@ class Suppression:
     conditional: float | None = option(
         None,
         "secondary cells are protected too: readers must not know them to within so many percent of "
-        "their value",
+        "their value; empty: only primary cells are protected",
     )
     conditional_lower: float | str | None = option(
-        None, "lower protection level of secondary cells: an amount, or a column of amounts"
+        None, "lower protection level of secondary cells: an amount, or a column of amounts; empty: none"
     )
     conditional_upper: float | str | None = option(
-        None, "upper protection level of secondary cells: an amount, or a column of amounts"
+        None, "upper protection level of secondary cells: an amount, or a column of amounts; empty: none"
     )
     conditional_sliding: float | str | None = option(
-        None, "sliding protection level of secondary cells: an amount, or a column of amounts"
+        None, "sliding protection level of secondary cells: an amount, or a column of amounts; empty: none"
     )
 
     search: Search = option(
