@@ -106,9 +106,8 @@ class Adjustment:
 
     norm: Norm = option(
         "l1",
-        "what is as small as possible: l1 (the sum of all changes), l2 (the sum of their squares, which "
-        "avoids large ones), huber (squares of small changes, sums of large ones), or linf (the largest "
-        "change)",
+        "what is as small as possible: l1 (the sum of all changes), l2 (the sum of their squares), huber "
+        "(squares of small changes, sums of large ones), or linf (the largest change)",
         main=True,
     )
     delta: float = option(0.001, "only for huber: about the size up to which changes count by their squares")
@@ -119,10 +118,9 @@ class Adjustment:
     )
     directions: str = option(
         "auto",
-        "which sensitive cells go up and which go down: optimal (the best choice), greedy, block, "
-        "alternating (in the order of their least change), alternating by value, random, up, down, or a "
-        "column of signs; auto: optimal for up to 100 sensitive cells (10 unless the norm is l1), else "
-        "greedy",
+        "which sensitive cells go up and which down: optimal, greedy, block, alternating (in the order of "
+        "their least change), alternating by value, random, up, down, or a column of signs; auto: optimal "
+        "for up to 100 sensitive cells (10 unless the norm is l1), else greedy",
     )
     capacity: float | str | None = option(
         None, "how far other cells may move: 20%, an amount, or a column; empty: no limit"
@@ -155,9 +153,7 @@ class Adjustment:
         "what suits the norm and the table",
     )
     shortfall: bool = option(
-        False,
-        "where cells cannot move far enough, give up as little protection as possible, and say so; no: "
-        "refuse",
+        False, "where cells cannot move far enough, give up as little protection as possible, and say so"
     )
     radius: float | str | None = option(
         None,

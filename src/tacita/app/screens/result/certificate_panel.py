@@ -68,10 +68,8 @@ def describe_pairs(problem: Problem) -> str:
     )
     if checked == considered.number:
         return pairs
-    return (
-        f"Of {considered.number:,} attackers {checked:,} are checked; the others know no more than one of "
-        f"these. {pairs}"
-    )
+    everyone = pluralize(considered.number, "attacker")
+    return f"Of {everyone} {checked:,} are checked; the others know no more than one of these. {pairs}"
 
 
 def check_certificate(audit: Audit) -> str:
