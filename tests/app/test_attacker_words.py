@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tacita as tc
+from tacita.app.screens.result.certificate_panel import describe_pairs
 from tacita.app.screens.rules.count_panel import MOST_ATTACKERS, explain_checked, name_checked
 from tacita.attackers.considered import Considered
 
@@ -36,3 +38,12 @@ def test_a_few_names_say_of_how_many_they_are() -> None:
         f"The first {MOST_ATTACKERS} of the 221 who are checked one by one: "
     )
     assert "more" not in name_checked(names)
+
+
+def test_the_pairs_that_a_check_counts_are_explained_where_insiders_attack() -> None:
+    records = {"region": ["N"] * 4 + ["S"] * 3, "firm": list("abcdefg"), "turnover": [9, 8, 7, 6, 5, 4, 3]}
+    table = tc.tabulate(records, ["region"], "turnover", respondent="firm")
+    words = describe_pairs(tc.Problem(table, tc.Threshold(4)))
+    assert words.startswith("Of 8 attackers ")
+    assert "each cell with the outsider" in words
+    assert describe_pairs(tc.Problem(table, tc.Threshold(4), attackers="outsider")) == ""

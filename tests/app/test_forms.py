@@ -70,3 +70,12 @@ def test_the_subtotal_of_the_shortcut_is_one_of_the_table() -> None:
 def test_names_are_listed_as_they_were_joined(names: list[str]) -> None:
     wanted = tuple(name.strip() for name in names if name.strip())
     assert split_names(join_names(wanted)) == wanted
+
+
+@pytest.mark.parametrize("method", method_names())
+def test_help_speaks_of_empty_fields_as_forms_show_them(method: str) -> None:
+    """A form has no value ``none``: where nothing is chosen its field is empty."""
+    for each in options_of(method):
+        assert "none:" not in each.help
+        assert "likewise" not in each.help
+        assert each.default is not None or "empty" in each.help

@@ -194,6 +194,54 @@ def test_decimals_and_windows_are_in_plain_numbers() -> None:
     assert tc.explain(problem, release, ("2", "1")).levels == (0.2, 0.2, 0)
 
 
+@pytest.mark.parametrize(
+    ("levels", "window", "said"),
+    [
+        ((5, 5), (49, 90), "an outsider could tell that {} is at most 51; 55 must stay possible."),
+        ((5, 5), (10, 51), "an outsider could tell that {} is at least 49; 45 must stay possible."),
+        (
+            (5, 5),
+            (49, 51),
+            "{} would be known to within 1 to an outsider: 49 to 51; 45 and 55 must stay possible.",
+        ),
+        (
+            (0, 0, 9),
+            (49, 51),
+            "an outsider could tell that {} is 49 to 51; a range at least 9 wide must stay possible.",
+        ),
+        (
+            (5, 5, 45),
+            (49, 90),
+            "an outsider could tell that {} is at most 51; 55 must stay possible, and a range at least 45 "
+            "wide.",
+        ),
+    ],
+)
+def test_the_side_on_which_a_level_is_missed_is_named(
+    levels: tuple[int, ...], window: tuple[int, int], said: str
+) -> None:
+    """With the second cell of the row published, the window of the third one limits the first one."""
+    table = tc.Table.from_array(np.full((2, 3), 50))
+    lower, upper, sliding = (*levels, 0)[:3]
+    first = table.find("1", "1")
+    problem = tc.Problem(table, tc.Levels.on_cells(table, [first], lower=lower, upper=upper, sliding=sliding))
+    inner = ~table.structure.is_total
+    low, high = np.where(inner, 0, table.units), np.where(inner, 100, table.units)
+    third = table.find("1", "3")
+    low[third], high[third] = window
+    release = tc.Release.intervals(table, inner, low, high)
+    found = tc.explain(problem, release, ("1", "2"))
+    assert f"Without it {said.format(table.name(first))}" in found.text
+
+
+def test_what_readers_learn_is_no_more_than_what_everyone_knows() -> None:
+    table = tc.Table.from_array([[1, 50], [30, 40]])
+    problem = tc.Problem(table, tc.Threshold(3))
+    release = tc.UnbiasedRounding(base=5).protect(problem, tc.Run(seed=1))
+    text = tc.explain(problem, release, ("1", "1")).text
+    assert "readers learn that it is between 0 and" in text
+
+
 def insider(problem: tc.Problem, cell: int, name: str) -> tc.Insider:
     """Someone who knows one cell up to 1."""
     value = problem.table.units[cell]
@@ -210,6 +258,7 @@ def test_insiders_are_asked_who_know_most_of_the_cell() -> None:
     assert found.insider is not None
     assert (found.insider.low, found.insider.high) == (11, 13)
     assert found.asked == min(found.insiders, MOST_INSIDERS)
+    assert "The insider who deduces most is owner (of 21 who know something near it the 20 who" in found.text
 
 
 def test_without_time_nothing_is_claimed() -> None:

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from access import READY, SCREENS, complaints
-from driving import cell, go, leads_on, open_example, open_path, pick_rule, result, run_method, unfold
+from driving import cell, go, leads_on, open_example, open_path, result, run_method, unfold
 from tacita.app.sheet.content import LOOKS
 from tacita.examples import example
 from tacita.formats.table_write import write_table
@@ -114,9 +114,10 @@ def test_errors_and_complaints(page: Page) -> None:
     assert complaints(page) == []
     open_example(page, "nchs")
     go(page, "rules")
-    pick_rule(page, "p-percent")
+    unfold(page, "add-rule")
+    page.get_by_test_id("rule-1-text").fill("p-percent(10)")
     expect(page.get_by_test_id("rules-error")).not_to_be_empty()
-    page.get_by_test_id("rule-1-n").fill("many")
+    page.get_by_test_id("rule-1-p").fill("many")
     expect(page.get_by_test_id("rule-1-error")).not_to_be_empty()
     assert complaints(page) == []
     go(page, "protect")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, StorageState, expect
 
 import tacita as tc
-from driving import Prepare, choose, go, leads_on, open_example, run_method
+from driving import Prepare, choose, go, leads_on, open_example, run_method, unfold
 from tacita.examples import example
 
 
@@ -103,6 +103,7 @@ def test_the_plot_is_told_in_words_and_in_a_table(compared: Page) -> None:
 
 
 def test_statistics_are_told_of_runs_that_show_every_number(compared: Page) -> None:
+    unfold(compared, "statistics-fold")
     table = compared.get_by_test_id("statistics")
     expect(table.locator("tbody tr")).to_have_count(2)
     problem = example("nchs")
@@ -111,6 +112,29 @@ def test_statistics_are_told_of_runs_that_show_every_number(compared: Page) -> N
     shown = tc.Rounding(base=10).protect(problem).value[inner]
     change = 100 * (shown.var() / values.var() - 1)
     expect(table.get_by_test_id("variance-2")).to_have_text(f"{change:+.4f}")
+
+
+def test_at_390_pixels_a_run_is_a_card_with_all_measures_and_its_button_in_sight(compared: Page) -> None:
+    page = compared
+    page.set_viewport_size({"width": 390, "height": 800})
+    for part in ("changed-1", "silent-1", "export-1"):
+        box = page.get_by_test_id(part).bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
+    row = page.get_by_test_id("run-1")
+    expect(row.get_by_role("cell", name="★ 8")).to_be_visible()
+    expect(page.get_by_role("table").get_by_role("row")).not_to_have_count(0)
+
+
+def test_stars_are_explained_where_there_are_any(compared: Page, page: Page) -> None:
+    expect(compared.get_by_test_id("starred")).to_be_visible()
+    expect(compared.get_by_test_id("own-measures")).to_be_visible()
+    open_example(page, "nchs")
+    run_method(page, "suppression", 1)
+    go(page, "compare")
+    expect(page.get_by_test_id("runs")).to_be_visible()
+    expect(page.get_by_test_id("starred")).to_be_hidden()
+    expect(page.get_by_test_id("own-measures")).to_have_count(0)
 
 
 def test_a_run_leads_to_its_result(compared: Page) -> None:

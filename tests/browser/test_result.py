@@ -54,6 +54,41 @@ def test_the_verdict_is_told_in_words_with_loss_and_bound(suppressed: Page) -> N
     expect(page.get_by_test_id("figure-solution")).to_contain_text("proven optimal")
 
 
+def test_loss_says_what_it_is_the_sum_of_and_excel_what_it_contains(suppressed: Page) -> None:
+    expect(suppressed.get_by_test_id("loss-meaning")).to_contain_text(
+        "costs of all hidden cells, here their values"
+    )
+    expect(suppressed.get_by_test_id("download-excel-about")).to_contain_text("the table as printed")
+
+
+def test_where_the_sheets_stack_the_protected_one_is_on_top(suppressed: Page) -> None:
+    page = suppressed
+
+    def place(sheet: str) -> tuple[float, float]:
+        box = page.get_by_test_id(sheet).bounding_box()
+        assert box is not None
+        return box["x"], box["y"]
+
+    page.set_viewport_size({"width": 1800, "height": 900})
+    (left, top), (right, level) = place("sheet-original"), place("sheet-protected")
+    assert left < right
+    assert top == level
+    page.set_viewport_size({"width": 600, "height": 900})
+    (left, below), (right, top) = place("sheet-original"), place("sheet-protected")
+    assert left == right
+    assert top < below
+
+
+def test_where_nothing_is_sensitive_nothing_had_to_be_hidden(page: Page) -> None:
+    open_example(page, "nchs")
+    go(page, "rules")
+    page.get_by_test_id("rule-1-remove").click()
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("0")
+    run_method(page, "suppression", 1, "– nothing was sensitive, so nothing was checked")
+    go(page, "result")
+    expect(page.get_by_test_id("figure-solution")).to_have_text("nothing had to be hidden or changed")
+
+
 def test_the_sheets_show_what_is_hidden_and_what_it_was(suppressed: Page) -> None:
     page = suppressed
     original, protected = page.get_by_test_id("sheet-original"), page.get_by_test_id("sheet-protected")

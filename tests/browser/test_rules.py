@@ -65,9 +65,8 @@ def test_the_count_follows_the_form_and_the_text_follows_it(page: Page) -> None:
     open_example(page, "thesis-3x4")
     go(page, "rules")
     expect(page.get_by_test_id("sensitive-count")).to_have_text("2")
-    pick_rule(page, "threshold")
-    number = page.get_by_test_id("rule-1-n")
-    expect(number).to_have_value("3")
+    pick_rule(page, "marked")
+    expect(page.get_by_test_id("rule-1-cells")).to_have_value("column")
     pick_rule(page, "zeros")
     page.get_by_test_id("rule-2-text").fill("marked([[1, 2], [2, 2]])")
     expect(page.get_by_test_id("rule-2-cells")).to_have_value("[1, 2], [2, 2]")
@@ -122,7 +121,7 @@ def test_a_rule_that_cannot_be_read_says_so_and_is_not_lost(page: Page) -> None:
 def test_a_rule_that_does_not_fit_the_table_says_what_is_missing(page: Page) -> None:
     open_example(page, "nchs")
     go(page, "rules")
-    pick_rule(page, "p-percent")
+    page.get_by_test_id("rule-1-text").fill("p-percent(10)")
     expect(page.get_by_test_id("rules-error")).to_contain_text("needs the largest contributions per cell")
     expect(page.get_by_test_id("attack-respondents")).to_have_attribute("aria-disabled", "true")
     expect(page.get_by_text("does not say which respondents stand behind its cells").first).to_be_visible()
@@ -211,14 +210,49 @@ def test_a_rule_is_chosen_by_keyboard_and_gets_the_focus(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_recommended_rules_are_added_together_and_undone_as_one_step(page: Page) -> None:
+def test_recommended_rules_are_added_together_and_undone_as_one_step(page: Page, tmp_path: Path) -> None:
+    open_firms(page, tmp_path)
+    unfold(page, "add-rule")
+    page.get_by_test_id("recommended-amounts").click()
+    expect(page.get_by_test_id("rule-3-text")).to_have_value("p-percent(10)")
+    expect(page.get_by_test_id("rule-4-text")).to_have_value("threshold(3)")
+    undo(page)
+    expect(page.get_by_test_id("rule-3")).to_have_count(0)
+
+
+def test_rules_look_at_the_holdings_that_records_name_and_one_switch_changes_all(
+    page: Page, tmp_path: Path
+) -> None:
+    lines = RECORDS.splitlines()
+    groups = [f"{line},{'GH'[place % 2]}" for place, line in enumerate(lines[1:])]
+    (tmp_path / "firms.csv").write_text("\n".join([f"{lines[0]},group", *groups]))
+    project = PROJECT.replace('respondent = "firm"', 'respondent = "firm"\nholding = "group"')
+    (tmp_path / "project.toml").write_text(project.split("[rules]")[0])
+    open_path(page, tmp_path / "project.toml")
+    go(page, "rules")
+    offers = page.locator(".offer")
+    expect(offers.first).to_have_attribute("data-testid", "recommended-amounts")
+    offers.first.click()
+    first, second = (page.get_by_test_id(f"rule-{number}-text") for number in (1, 2))
+    expect(first).to_have_value("p-percent(10, by=holding)")
+    expect(second).to_have_value("threshold(3, by=holding)")
+    page.get_by_test_id("rules-by").get_by_role("button", name="respondents").click()
+    expect(first).to_have_value("p-percent(10)")
+    expect(second).to_have_value("threshold(3)")
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("1")
+    undo(page)
+    expect(first).to_have_value("p-percent(10, by=holding)")
+    expect(second).to_have_value("threshold(3, by=holding)")
+
+
+def test_rules_that_cannot_apply_say_why_and_add_nothing(page: Page) -> None:
     open_example(page, "nchs")
     go(page, "rules")
     unfold(page, "add-rule")
-    page.get_by_test_id("recommended-amounts").click()
-    expect(page.get_by_test_id("rule-2-text")).to_have_value("p-percent(10)")
-    expect(page.get_by_test_id("rule-3-text")).to_have_value("threshold(3)")
-    undo(page)
+    expect(page.locator(".offer").first).to_have_attribute("data-testid", "recommended-counts")
+    offer = page.get_by_test_id("add-p-percent")
+    expect(offer).to_contain_text("Not for this table: p% (10) needs the largest contributions per cell")
+    offer.dispatch_event("click")
     expect(page.get_by_test_id("rule-2")).to_have_count(0)
 
 

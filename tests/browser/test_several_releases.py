@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from driving import choose, go, open_path, run_method, undo
+from driving import choose, go, open_path, run_method, undo, unfold
 
 VALUES = {"N": (20, 50, 10), "S": (8, 19, 22), "W": (17, 32, 12)}
 FIRST = (("S", "A"), ("S", "C"), ("W", "A"), ("W", "C"))
@@ -93,6 +93,7 @@ def test_runs_are_judged_together(page: Page, tmp_path: Path) -> None:
     run_method(page, "suppression", 1)
     run_method(page, "rounding", 2, base="10")
     go(page, "compare")
+    unfold(page, "together-fold")
     page.get_by_test_id("audit-together").click()
     expect(page.get_by_test_id("together-verdict")).to_contain_text("2 releases judged together")
     expect(page.get_by_test_id("together-verdict")).to_contain_text("safe")

@@ -154,17 +154,15 @@ def _show_light_switch(workspace: Workspace, dark: ui.dark_mode) -> None:
         tell()
 
     def tell() -> None:
-        label.set_text(_light_name(workspace.dark))
-        button.props(f'aria-label="{_light_name(workspace.dark)} colours"')
+        name = {None: "auto", True: "dark", False: "light"}[workspace.dark]
+        label.set_text(name)
+        button.props(f'aria-label="Colours: {name}"')
 
     with ui.button(on_click=choose).props("flat dense no-caps color=white data-testid=light") as button:
+        ui.label("Colours:").classes("light-name")
         label = ui.label()
     button.tooltip("Light, dark, or as the system has it")
     tell()
-
-
-def _light_name(dark: bool | None) -> str:
-    return {None: "Auto", True: "Dark", False: "Light"}[dark]
 
 
 def _add_help_dialog(screen: Screen) -> None:

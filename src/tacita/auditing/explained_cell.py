@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from tacita.auditing.block_tasks import BELOW_LOWER, BELOW_SLIDING, BELOW_UPPER
+from tacita.core import exact
 from tacita.core.release import Mark
 from tacita.core.words import format_number, pluralize
 
@@ -77,16 +81,25 @@ def write_explanation(found: Explanation, show_values: bool) -> list[str]:
 
 def _describe_mark(found: Explanation) -> str:
     low, high = found.window
-    between = f"between {format_number(low)} and {format_number(high)}"
+    between = _describe_range(found)
     if found.role == "exposed":
         return f"Published exactly, although it is sensitive: {format_number(low)}."
     return {
         Mark.PUBLISHED: f"Published as it is: {format_number(low)}.",
-        Mark.SUPPRESSED: "Suppressed: the release says nothing of it.",
+        Mark.SUPPRESSED: "Suppressed: the release does not print it.",
         Mark.INTERVAL: f"An interval: {format_number(low)} to {format_number(high)}.",
         Mark.ROUNDED: f"Rounded to {format_number((low + high) / 2)}: readers learn that it is {between}.",
         Mark.ADJUSTED: f"Changed to {format_number((low + high) / 2)}: readers learn that it is {between}.",
     }[found.mark]
+
+
+def _describe_range(found: Explanation) -> str:
+    """Return in words what the release and the bounds that everyone knows tell of a cell."""
+    problem, cell = found.problem, found.cell
+    known = np.array([problem.outsider.lower[cell], problem.outsider.upper[cell]])
+    lower, upper = exact.to_floats(known, problem.table.decimals).tolist()
+    low, high = found.window
+    return f"between {format_number(max(low, lower))} and {format_number(min(high, upper))}"
 
 
 def _describe_deduced(found: Explanation, show_values: bool) -> Iterator[str]:
@@ -97,11 +110,12 @@ def _describe_deduced(found: Explanation, show_values: bool) -> Iterator[str]:
         return
     asked = ""
     if found.asked < found.insiders:
-        asked = f", of {found.asked:,} asked among {pluralize(found.insiders, 'insider')} who know more"
+        most = f"the {found.asked:,} who know most were asked"
+        asked = f" (of {found.insiders:,} who know something near it {most})"
     if (own.low, own.high) == (found.deduced.low, found.deduced.high):
         yield f"No insider deduces more{asked}."
     else:
-        yield f"The insider who deduces most{asked} ({own.attacker}): {_format_interval(own)}."
+        yield f"The insider who deduces most is {own.attacker}{asked}: {_format_interval(own)}."
 
 
 def _format_interval(own: AttackerInterval) -> str:
@@ -118,7 +132,10 @@ def _describe_reasons(found: Explanation, show_values: bool) -> Iterator[str]:
         return
     yield from found.reasons
     lower, upper, sliding = map(format_number, found.levels)
-    yield f"Levels: {lower} below (LPL), {upper} above (UPL), {sliding} wide (SPL)."
+    yield (
+        f"Protection levels: {lower} below (lower, LPL), {upper} above (upper, UPL), "
+        f"{sliding} wide (sliding, SPL)."
+    )
 
 
 def _describe_protecting(found: Explanation) -> str:
@@ -153,17 +170,31 @@ def _describe_failing(problem: Problem, own: ProtectedCell, show_values: bool) -
         return f"{start}: {own.verdict}."
     if own.low == own.high:
         return f"Without it {own.name} would be known exactly to {who}."
-    value = float(problem.table.values[own.cell])
-    within = max(own.high - value, value - own.low)
-    required = f"{format_number(value - own.lower)} or less to {format_number(value + own.upper)} or more"
-    wide = f", at least {format_number(own.sliding)} wide" if own.sliding else ""
-    narrower = own.low > value - own.lower or own.high < value + own.upper
-    narrower = narrower or own.high - own.low < own.sliding
-    return (
-        f"Without it {own.name} would be known to within {format_number(within)} to {who}: "
-        f"{format_number(own.low)} to {format_number(own.high)}, where {required}{wide} is required"
-        + ("." if narrower else f" ({own.verdict}).")
-    )
+    return _describe_missed(own, float(problem.table.values[own.cell]), who) or f"{start}: {own.verdict}."
+
+
+def _describe_missed(own: ProtectedCell, value: float, who: str) -> str:
+    """Return in a sentence what an attacker could tell of a sensitive cell, on the sides on which its levels
+    are missed; empty where none is.
+    """
+    low, high = format_number(own.low), format_number(own.high)
+    least, most = format_number(value - own.lower), format_number(value + own.upper)
+    too_narrow = bool(own.bits & BELOW_SLIDING)
+    width = f"a range at least {format_number(own.sliding)} wide"
+    required = f"must stay possible{f', and {width}' if too_narrow else ''}"
+    tells = f"Without it {who} could tell that {own.name} is"
+    missed = own.bits & (BELOW_LOWER | BELOW_UPPER)
+    if missed == BELOW_LOWER:
+        return f"{tells} at least {low}; {least} {required}."
+    if missed == BELOW_UPPER:
+        return f"{tells} at most {high}; {most} {required}."
+    if missed:
+        within = format_number(max(own.high - value, value - own.low))
+        return (
+            f"Without it {own.name} would be known to within {within} to {who}: {low} to {high}; "
+            f"{least} and {most} {required}."
+        )
+    return f"{tells} {low} to {high}; {width} must stay possible." if too_narrow else ""
 
 
 def _describe_redundant(found: Explanation) -> Iterator[str]:

@@ -84,27 +84,37 @@ class Perturbation:
 
     radius: float | str | None = option(
         None,
-        "announced radius, and how far cells may move: a number, or a column; none: a round "
-        "number from three times the largest level",
+        "how far numbers may be changed, which readers learn: a number, or a column; empty: a round "
+        "number from three times the largest protection level",
         main=True,
     )
-    lowest: str | None = option(None, "column of least values to publish; none: a radius below")
-    highest: str | None = option(None, "column of largest values to publish; none: a radius above")
+    lowest: str | None = option(
+        None, "column of the least number that each cell may show; empty: the value minus the radius"
+    )
+    highest: str | None = option(
+        None, "column of the largest number that each cell may show; empty: the value plus the radius"
+    )
     sensitive: str = option(
         "away",
-        "where sensitive cells go: away (past a level, up or down), up, down, free, or a column of values",
+        "where sensitive cells go: away (past a protection level, up or down), up, down, free, or a "
+        "column of values",
     )
     weight_up: str = option(
-        "cost", "loss per unit above the value: cost (of the problem), unit, inverse, or a column"
+        "cost",
+        "loss for each unit by which a cell is raised: cost (the cost of the cell), unit (1), inverse "
+        "(1/value), or a column",
     )
-    weight_down: str = option("cost", "loss per unit below the value: likewise")
-    weight_changed: str | None = option(None, "loss per changed cell: likewise, or none")
-    at_most: int | None = option(None, "limit on the number of changed cells", main=True)
+    weight_down: str = option("cost", "loss for each unit by which a cell is lowered: as for weight up")
+    weight_changed: str | None = option(
+        None, "loss for each cell that is changed: as for weight up; empty: none"
+    )
+    at_most: int | None = option(None, "the most cells that may be changed; empty: no limit", main=True)
     distance: Distance = option("drawn", DISTANCE_HELP)
     readers: Literal["method", "radius"] = option(
         "method",
-        "what readers are assumed to know: method (how far it moves cells, lowest and highest), or "
-        "radius (that alone, as in the literature; cells then move by half of it)",
+        "what readers are assumed to know. method: how far cells are moved, lowest and highest; radius: "
+        "how far a number can be from the truth, and no more, as in the literature, where cells move by "
+        "half of it",
     )
 
     def __post_init__(self) -> None:

@@ -104,7 +104,7 @@ def _list_figures(problem: Problem, release: Release) -> Iterator[tuple[str, str
     yield "attackers", problem.considered.text
     yield "method", str(release.made_by.get("method", "read from a file"))
     if (outcome := release.outcome) is not None:
-        yield "information lost", f"{format_short(outcome.loss)} ({outcome.status.value})"
+        yield "loss", f"{format_short(outcome.loss)} ({outcome.status.value})"
         if outcome.search:
             yield "search", outcome.search
         yield "lower bound", f"{format_short(outcome.bound)} (gap {outcome.gap:.1%})"

@@ -80,6 +80,9 @@ class Concentration(ContributorRule):
         The numbers are ``x_1``, ``X - x_1 - .. - x_m``, ``x_1 + .. + x_m`` and ``X``.
         """
 
+    def require_table(self, table: Table) -> None:
+        self._contributions(table)
+
     def levels(self, table: Table) -> Levels:
         contributions = self._contributions(table)
         *weights, c = self._integer_measure()

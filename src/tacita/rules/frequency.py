@@ -33,13 +33,19 @@ class _Counting(ContributorRule):
     def _suffix(self) -> str:
         return super()._suffix() + (" (weighted)" if self.weighted else "")
 
-    def _count(self, table: Table, value_counts: bool) -> Units | Floats:
-        """Return the contributors per cell that the rule counts, or a table of counts' values if wanted."""
+    value_counts: ClassVar[bool]
+    """Whether the values of a table of counts are what is counted, also where it counts contributors."""
+
+    def require_table(self, table: Table) -> None:
+        self._count(table)
+
+    def _count(self, table: Table) -> Units | Floats:
+        """Return the contributors per cell that the rule counts."""
         if self.by == HOLDING:
             found: Units | Floats | None = table.holding_count
         elif self.weighted:
             found = table.population
-        elif table.integer and (value_counts or table.count is None):
+        elif table.integer and (self.value_counts or table.count is None):
             found = table.units // 10**table.decimals
         else:
             found = table.count
@@ -99,12 +105,15 @@ class Threshold(_Counting):
         Contributors who have consented: a cell is safe if all its contributors are known and have.
     """
 
-    does: ClassVar[str] = "Sensitive: cells behind which fewer than n stand; for counts, values below n."
+    does: ClassVar[str] = (
+        "Sensitive: cells behind which fewer than n stand; for counts, values from 1 up to n − 1."
+    )
     usual: ClassVar[str] = "Usual for counts, and beside p-percent for amounts, with n between 3 and 10."
     example: ClassVar[str] = "threshold(3)"
+    value_counts: ClassVar[bool] = True
 
     n: Number = field(metadata={"help": "the threshold"})
-    zeros: bool = field(default=False, metadata={"help": "zeros are sensitive as well"})
+    zeros: bool = field(default=False, metadata={"help": "cells of value 0 are sensitive as well"})
     at_or_below: bool = field(default=False, metadata={"help": "the threshold itself is sensitive too"})
 
     def __post_init__(self) -> None:
@@ -122,7 +131,7 @@ class Threshold(_Counting):
         return not table.integer or self.by == HOLDING or self.weighted
 
     def levels(self, table: Table) -> Levels:
-        count = self._count(table, value_counts=True)
+        count = self._count(table)
         few = count <= float(self.n) if self.at_or_below else count < float(self.n)
         hit = few & (count >= 0 if self.zeros else count > 0) & ~self._all_waived(table)
         upper = compute_least_levels(table)
@@ -154,6 +163,7 @@ class MinimumFrequency(_Counting):
     )
     usual: ClassVar[str] = "Where few contributors may be estimated, but not be known exactly."
     example: ClassVar[str] = "frequency(3)"
+    value_counts: ClassVar[bool] = False
 
     n: Number = field(default=3, metadata={"help": "the least number of contributors that is safe"})
 
@@ -166,7 +176,7 @@ class MinimumFrequency(_Counting):
         return f"minimum frequency {format_parameter(self.n)}{self._suffix()}"
 
     def levels(self, table: Table) -> Levels:
-        count = self._count(table, value_counts=False)
+        count = self._count(table)
         hit = (count > 0) & (count < float(self.n)) & ~self._all_waived(table)
 
         def explain(cell: int) -> str:

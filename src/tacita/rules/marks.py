@@ -132,6 +132,9 @@ class Request(Rule):
             return replace(self, waivers=self.waivers | names)
         return replace(self, respondents=to_name_set(self.respondents) - names)
 
+    def require_table(self, table: Table) -> None:
+        require_contributions(table, self.by, self.text)
+
     def warnings(self, table: Table) -> tuple[str, ...]:
         """Return a warning of names in the rule whom the table does not know."""
         found = require_contributions(table, self.by, self.text)

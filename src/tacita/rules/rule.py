@@ -81,6 +81,10 @@ class Rule(ABC):
         """Return a mask of the cells that the rule would hit, had they not been declared safe by hand."""
         return np.zeros(len(table), dtype=bool)
 
+    def require_table(self, table: Table) -> None:
+        """Refuse a table that lacks what the rule looks at, such as contributions; asks nothing of values."""
+        return None
+
     def warnings(self, table: Table) -> tuple[str, ...]:
         """Return warnings of arguments of the rule that may be a mistake for this table."""
         return ()
@@ -127,6 +131,10 @@ class AnyOf(Rule):
         # An exemption has no effect on a cell that another rule hits.
         spared = np.logical_or.reduce([rule.exempt_cells(table) for rule in self.rules])
         return np.asarray(spared & ~self.levels(table).sensitive) if spared.any() else spared
+
+    def require_table(self, table: Table) -> None:
+        for rule in self.rules:
+            rule.require_table(table)
 
     def warnings(self, table: Table) -> tuple[str, ...]:
         return tuple(dict.fromkeys(text for rule in self.rules for text in rule.warnings(table)))

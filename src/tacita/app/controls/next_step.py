@@ -18,13 +18,17 @@ def show_place() -> None:
         link.set_visibility(False)
 
 
-def offer_beside(text: str, icon: str, name: str, act: Handler[ClickEventArguments]) -> ui.button:
-    """Return a new button before the next step on the current page, for what can be done at once instead."""
-    with next(iter(ElementFilter(marker=PLACE))):
+def offer_beside(text: str, about: str, icon: str, name: str, act: Handler[ClickEventArguments]) -> ui.button:
+    """Return a new button before the next step on the current page, for what can be done at once instead,
+    with a line ``about`` what it gives below it.
+    """
+    with next(iter(ElementFilter(marker=PLACE))), ui.element("div").classes("beside-step") as place:
         button = ui.button(text, icon=icon, on_click=act, color=None).props(
             f"no-caps outline data-testid={name}"
         )
-    return button.move(target_index=0)
+        ui.label(about).classes("muted small").props(f"data-testid={name}-about")
+    place.move(target_index=0)
+    return button
 
 
 def propose(text: str, path: str) -> None:

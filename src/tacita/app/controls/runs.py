@@ -22,6 +22,15 @@ WORDS = {
 EARLIER = "for an earlier table or rules"
 PROTECT_AGAIN = ("Table or rules changed: protect again", "/protect")
 """The next step where the run that a page shows is of an earlier state of the open table."""
+COSTS = {
+    "value": "their values",
+    "unit": "1 for each",
+    "log": "log(1 + value) for each",
+    "percent": "their values in percent of all inner cells",
+    "count": "their numbers of respondents",
+    "distance": "their distances from sensitive cells",
+}
+"""What cells cost, in the words of a loss."""
 LOOK_AGAIN = 0.4
 """Seconds between two looks at a run that is not over."""
 
@@ -112,6 +121,20 @@ def _wait_for(job: Job) -> None:
             ui.navigate.reload()
 
     timer = ui.timer(LOOK_AGAIN, look)
+
+
+def describe_loss(job: Job) -> str:
+    """Return words for a page on what the loss of a run is the sum of."""
+    if job.method.name != "suppression":
+        return f"Loss: what {job.method.name} itself counts as lost, in the measure of its options."
+    by = job.case.specification.cost.by
+    costs = COSTS.get(by or "value", f"by column {by}")
+    if by is None and job.case.data.cost is not None:
+        costs = "as the file states them"
+    return (
+        f"Loss: the sum of the costs of all hidden cells, here {costs}. Totals count as well, so it can be "
+        "more than the whole table."
+    )
 
 
 def describe_solution(outcome: Outcome | None) -> str:

@@ -106,47 +106,66 @@ class Adjustment:
 
     norm: Norm = option(
         "l1",
-        "what is minimised: the sum of absolute changes (l1), of squared ones (l2), of pseudo-Huber terms "
-        "(huber), or the largest change (linf)",
+        "what is as small as possible: l1 (the sum of all changes), l2 (the sum of their squares), huber "
+        "(squares of small changes, sums of large ones), or linf (the largest change)",
         main=True,
     )
-    delta: float = option(0.001, "delta of the pseudo-Huber norm")
+    delta: float = option(0.001, "only for huber: about the size up to which changes count by their squares")
     weight: str = option(
-        "unit", "weight of a cell: unit, inverse (1/value), root (1/sqrt(value)), cost, or a column"
+        "unit",
+        "how much the change of a cell counts: unit (all alike), inverse (1/value), root "
+        "(1/sqrt(value)), cost (the cost of the cell), or a column",
     )
     directions: str = option(
         "auto",
-        "directions of sensitive cells: optimal, greedy, block, alternating (sorted by least "
-        "change), alternating by value, random, up, down, "
-        "or a column of signs; auto: optimal for up to 100 of them (10 unless l1), else greedy",
+        "which sensitive cells go up and which down: optimal, greedy, block, alternating (in the order of "
+        "their least change), alternating by value, random, up, down, or a column of signs; auto: optimal "
+        "for up to 100 sensitive cells (10 unless the norm is l1), else greedy",
     )
-    capacity: float | str | None = option(None, "how far other cells may move: 20%, an amount, or a column")
+    capacity: float | str | None = option(
+        None, "how far other cells may move: 20%, an amount, or a column; empty: no limit"
+    )
     relaxed: float | str | None = option(
-        None, "how far beyond its level a sensitive cell may go: 50% of it, an amount, or a column"
+        None,
+        "how far past its protection level a sensitive cell may go: 50% of the level, an amount, or a "
+        "column; empty: as far as it helps",
     )
-    totals: Literal["free", "fixed"] = option("free", "may totals change: free, or fixed", main=True)
+    totals: Literal["free", "fixed"] = option(
+        "free", "whether totals may change (free) or stay as they are (fixed)", main=True
+    )
     safe: Literal["auto", "levels", "zero"] = option(
-        "auto", "where falling cells go: past their lower level, or to zero (auto: zero for counts)"
+        "auto",
+        "where sensitive cells that go down end. levels: past their lower protection level; zero: at "
+        "zero; auto: zero in tables of counts, else levels",
     )
     keep: str | Keep | None = option(
-        None, "statistics to preserve, in percent: such as 'mean, variance=0.1, slope=0.1'", main=True
+        None,
+        "statistics to preserve, with the percent by which they may change: such as 'mean, "
+        "variance=0.1, slope=0.1'; empty: none",
+        main=True,
     )
     kept_cells: str | None = option(
-        None, "column that marks the cells of the statistics; none: all inner cells"
+        None, "column that marks the cells of these statistics; empty: all inner cells"
     )
-    formulation: str = option("auto", "how it is solved: auto, flow, linear, newton, quadratic, or cones")
+    formulation: str = option(
+        "auto",
+        "which kind of program solves it, for experts: flow, linear, newton, quadratic or cones; auto: "
+        "what suits the norm and the table",
+    )
     shortfall: bool = option(
-        False, "where capacities are too tight give up as little protection as possible; marked so"
+        False, "where cells cannot move far enough, give up as little protection as possible, and say so"
     )
     radius: float | str | None = option(
-        None, "announced radius: a number, 20% of the value shown, or a column; none: a round number"
+        None,
+        "how far a number can be from the truth, which readers learn: a number, 20% of the number shown,"
+        " or a column; empty: a round number",
     )
-    protected: bool = option(True, "refuse a result that misses a level at this radius; no: only adjust")
+    protected: bool = option(True, "refuse a result that misses a protection level; no: only adjust")
     distance: Distance = option("drawn", DISTANCE_HELP)
     readers: Literal["method", "radius"] = option(
         "method",
-        "what readers are assumed to know: method (capacities too), or radius (that alone, as in "
-        "the literature)",
+        "what readers are assumed to know. method: how far other cells may move, too; radius: how far a "
+        "number can be from the truth, and no more, as in the literature",
     )
 
     def __post_init__(self) -> None:

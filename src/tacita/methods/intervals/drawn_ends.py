@@ -34,8 +34,9 @@ from tacita.rules.rule import RESPONDENT, split_rule
 
 Ends = Literal["drawn", "exact"]
 ENDS_HELP = (
-    "ends of the intervals of sensitive cells: drawn (beyond their levels, for counts by the threshold, else "
-    "by secret random amounts), or exact (their levels, as in the literature)"
+    "where intervals of sensitive cells end. drawn: beyond their protection levels by a secret random "
+    "amount, for counts at the threshold, so that the ends do not tell the value; exact: at the levels, as "
+    "in the literature"
 )
 STREAM = 3
 """The stream of random numbers for ends, beside others of the same seed."""

@@ -64,15 +64,19 @@ class Intervals:
     )
 
     weight_up: str = option(
-        "cost", "loss per unit above the value: cost (of the problem), unit, inverse, or a column"
+        "cost",
+        "loss for each unit that an interval reaches above the value: cost (the cost of the cell), unit "
+        "(1), inverse (1/value), or a column",
     )
-    weight_down: str = option("cost", "loss per unit below the value: likewise")
+    weight_down: str = option(
+        "cost", "loss for each unit that an interval reaches below the value: as for weight up"
+    )
     weight_interval: str | None = option(
-        None, "loss per cell that is published as an interval: likewise, or none"
+        None, "loss for each cell that is published as an interval: as for weight up; empty: none"
     )
-    minimum_width: float = option(0.0, "width that every published interval has at least", main=True)
-    at_most: int | None = option(None, "limit on the number of intervals")
-    margins: bool = option(True, "totals that are not sensitive may be intervals", main=True)
+    minimum_width: float = option(0.0, "the least width of an interval", main=True)
+    at_most: int | None = option(None, "the most cells that may be published as intervals; empty: no limit")
+    margins: bool = option(True, "whether totals that are not sensitive may be intervals", main=True)
     ends: Ends = option("drawn", ENDS_HELP)
 
     def __post_init__(self) -> None:

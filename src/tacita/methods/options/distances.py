@@ -27,8 +27,8 @@ T = TypeVar("T")
 
 Distance = Literal["drawn", "exact"]
 DISTANCE_HELP = (
-    "how far sensitive cells move at least: drawn (their level and a secret random amount), or exact (their "
-    "level, as in the literature)"
+    "how far sensitive cells move at least. drawn: their protection level and a secret random amount; exact: "
+    "their level, as in the literature"
 )
 FEWEST_STEPS = 2
 """Least range of random amounts."""

@@ -69,33 +69,41 @@ class RandomRounding:
 
     base: float | None = option(
         None,
-        "base of the sensitive cells and announced radius; none: the first factor of their sum, "
-        "or other number, that protects",
+        "sensitive cells are rounded to multiples of the base, and readers learn that no number is "
+        "changed by more than it; empty: the first factor of the sum of the sensitive cells, or other "
+        "number, that protects",
         main=True,
     )
-    below: float = option(0.5, "share of its value that an adjusted cell may lose, at most the base")
-    above: float = option(1.0, "share of its value that an adjusted cell may gain, at most the base")
+    below: float = option(
+        0.5, "the largest part of its value by which another cell may be lowered, at most the base"
+    )
+    above: float = option(
+        1.0, "the largest part of its value by which another cell may be raised, at most the base"
+    )
     candidates: int = option(
         256,
-        "roundings of the sensitive cells to compare: all if there are no more, else so many "
-        "draws; 1: a single draw, right on average",
+        "how many roundings of the sensitive cells are compared: all if there are no more, else so many "
+        "random ones; 1: a single random one, right on average",
     )
     prefer: Literal["loss", "nearest"] = option(
         "loss",
-        "which rounding of the sensitive cells: the one of least loss after adjustment, or the "
-        "nearest to their values",
+        "which rounding of the sensitive cells is taken. loss: the one after which the other cells "
+        "change least; nearest: the one nearest to the true values",
     )
     given: str | None = option(
-        None, "column of the rounded values of the sensitive cells; none: they are chosen"
+        None, "column of the rounded values of the sensitive cells; empty: they are chosen"
     )
     margins: Literal["exact", "announced"] = option(
-        "exact", "totals stay as they are: exact (announced as such), or announced with the radius"
+        "exact",
+        "totals stay as they are, and readers are told so (exact) or learn the radius only (announced)",
     )
-    protected: bool = option(True, "meet the protection levels; no: only round and adjust", main=True)
+    protected: bool = option(
+        True, "protect the sensitive cells up to their levels; no: only round and adjust", main=True
+    )
     readers: Literal["method", "radius"] = option(
         "method",
-        "what readers are assumed to know: method (base, shares, totals), or radius (that alone, "
-        "as in the literature)",
+        "what readers are assumed to know. method: base, shares and which totals stay; radius: how far a"
+        " number can be from the truth, and no more, as in the literature",
     )
 
     def __post_init__(self) -> None:

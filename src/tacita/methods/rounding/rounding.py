@@ -70,36 +70,58 @@ class Rounding:
 
     base: float | str | None = option(
         None,
-        "base, or a column of bases; none: the first of 1, 2, 5, 10, ... steps of the table that "
-        "can protect, 5 steps where nothing is sensitive",
+        "numbers are rounded to multiples of the base: a number such as 5, or a column with a base for "
+        "each cell; empty: the smallest of 1, 2, 5, 10, ... units of the last place that can protect the "
+        "table (5 if nothing is sensitive)",
         main=True,
     )
     objective: str = option(
-        "distance", "distance, mean (least change of the mean), or a column of linear coefficients"
+        "distance",
+        "what is as small as possible: distance (all changes together), mean (the change of the mean), "
+        "or a column with a weight for each change",
     )
-    power: float = option(1.0, "p of the distance sum |v - a|^p, 1 or more")
-    weight: str = option("unit", "weight of a cell in the distance: cost, unit, inverse, or a column")
-    margins: bool = option(True, "count totals in the distance")
+    power: float = option(
+        1.0,
+        "changes count with this power: 1 for their sum, 2 for the sum of their squares, which avoids "
+        "large ones",
+    )
+    weight: str = option(
+        "unit",
+        "how much the change of a cell counts: unit (all alike), cost (the cost of the cell), inverse "
+        "(1/value), or a column",
+    )
+    margins: bool = option(True, "whether changes of totals count too")
     multiples: Multiples = option(
         "stay",
-        "multiples of the base: stay (announced like the others), exact (announced as such), "
-        "move (may go up or down by a base)",
+        "cells that are a multiple of the base already. stay: unchanged, though readers are not told; "
+        "exact: unchanged, and readers are told; move: may go up or down by one base",
     )
     strict: bool = option(
         True,
-        "windows are what readers know, the truth less than a base away; no: closed windows of "
-        "the literature, a step wider",
+        "readers know that the true number is less than one base away; no: they may think it exactly one"
+        " base away too, as in the literature",
     )
-    steps: int = option(0, "bases that cells may go beyond their neighbours where no such table adds up")
-    relax: Relax = option("fewest", "which steps beyond: fewest, or cheapest in the distance")
+    steps: int = option(
+        0,
+        "by how many further bases a cell may be moved where rounding to the next multiples gives no "
+        "table that adds up",
+    )
+    relax: Relax = option(
+        "fewest",
+        "which cells are moved further then: as few as possible (fewest), or those of least distance "
+        "(cheapest)",
+    )
     subtotals: str | Sums | None = option(
-        None, "sums to keep within one base too, as in 'region=A+B; region=C+D, sex=f|m'"
+        None,
+        "subtotals that must stay within one base too, as in 'region=A+B; region=C+D, sex=f|m'; empty: none",
     )
-    given: str | None = option(None, "column of rounded values that some cells get; empty: chosen")
+    given: str | None = option(None, "column of rounded values that some cells get; empty: all are chosen")
     at_most: int | None = option(
-        None, "limit on the number of rounded cells, the others being published as they are"
+        None, "the most cells that may be rounded, the others being published as they are; empty: no limit"
     )
-    protected: bool = option(True, "meet the protection levels; no: only round", main=True)
+    protected: bool = option(
+        True, "protect the sensitive cells up to their levels; no: only round", main=True
+    )
 
     def __post_init__(self) -> None:
         if self.subtotals is not None and not isinstance(self.subtotals, str):

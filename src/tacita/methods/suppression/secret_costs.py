@@ -17,8 +17,8 @@ from tacita.core.release import Release
 from tacita.core.run import Run
 
 COST_NOISE_HELP = (
-    "costs are multiplied by secret random factors that differ by up to this share, such as 0.5, so that "
-    "nobody can re-run the program; 0: the proven optimum"
+    "costs are multiplied by secret random factors that differ by up to this share, such as 0.5, so that who "
+    "re-runs the program does not find the same cells; 0: no factors, the least loss"
 )
 NOISE = 1e-9
 STREAM = 2

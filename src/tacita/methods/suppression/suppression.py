@@ -88,24 +88,31 @@ class Suppression:
         "most cells are sensitive, or when readers need a number in every cell."
     )
 
-    margins: bool = option(True, "totals that are not sensitive may be hidden", main=True)
-    at_most: int | None = option(None, "limit on the number of hidden cells, sensitive ones included")
+    margins: bool = option(True, "whether totals that are not sensitive may be hidden", main=True)
+    at_most: int | None = option(
+        None, "the most cells that may be hidden, sensitive ones included; empty: no limit"
+    )
     conditional: float | None = option(
-        None, "percent of its value by which every other hidden cell stays uncertain too"
+        None,
+        "secondary cells are protected too: readers must not know them to within so many percent of "
+        "their value; empty: only primary cells are protected",
     )
     conditional_lower: float | str | None = option(
-        None, "lower level of every other hidden cell: an amount, or a column of amounts"
+        None, "lower protection level of secondary cells: an amount, or a column of amounts; empty: none"
     )
-    conditional_upper: float | str | None = option(None, "upper level of every other hidden cell: likewise")
+    conditional_upper: float | str | None = option(
+        None, "upper protection level of secondary cells: an amount, or a column of amounts; empty: none"
+    )
     conditional_sliding: float | str | None = option(
-        None, "sliding level of every other hidden cell: likewise"
+        None, "sliding protection level of secondary cells: an amount, or a column of amounts; empty: none"
     )
 
     search: Search = option(
         "auto",
-        "auto: by size and structure; explicit: one integer program, for tiny tables; exact: branch and cut; "
-        "construction: patterns that are improved, and a bound; for comparison, Cox's heuristic: network "
-        "(primary by primary along cheapest flows) or network-apart (no flow through another primary)",
+        "how the cells are searched for. auto: chosen by the size of the table; explicit: one integer "
+        "program, for tiny tables; exact: branch and cut, up to proven optimality; construction: a good "
+        "pattern first, then improved; network and network-apart: Cox's heuristic, for comparison "
+        "(cheapest flows, primary by primary; network-apart: none through another primary)",
     )
     cost_noise: float = option(0.0, COST_NOISE_HELP)
 

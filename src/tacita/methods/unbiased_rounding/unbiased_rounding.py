@@ -65,20 +65,23 @@ class UnbiasedRounding:
 
     base: float | str | None = option(
         None,
-        "base, or a column with the same base for all cells; "
-        "none: the first of 2, 5, 10, ... steps of the table that protects whichever way cells go",
+        "numbers are rounded to multiples of the base: a number such as 5, or a column with the same "
+        "base for all cells; empty: the smallest of 2, 5, 10, ... that protects the table however the "
+        "draw ends",
         main=True,
     )
     additive: bool = option(
-        True, "totals are sums of their parts; no: every cell on its own, for comparison only"
+        True, "totals are sums of their parts; no: each cell is rounded on its own, for comparison only"
     )
     partial: bool = option(
-        False, "beyond networks round a part, other totals are sums of rounded cells; no: refuse"
+        False,
+        "in tables where not all cells can be rounded at random and still add up: round a part of the "
+        "cells, and the other totals are their sums; no: refuse such tables",
     )
     strict: bool = option(
         True,
-        "windows are what readers know, the truth less than a base away; no: closed windows of "
-        "the literature, a step wider",
+        "readers know that the true number is less than one base away; no: they may think it exactly one"
+        " base away too, as in the literature",
     )
     protected: bool = option(True, "refuse a draw that misses a protection level; no: only round", main=True)
 

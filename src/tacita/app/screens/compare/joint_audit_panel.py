@@ -5,7 +5,6 @@ from __future__ import annotations
 from nicegui import run, ui
 
 from tacita.app.controls import notices
-from tacita.app.controls.page_parts import make_heading
 from tacita.app.work.job import Job
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import Audit, audit
@@ -24,8 +23,7 @@ class JointAuditPanel:
 
     def __init__(self, workspace: Workspace, jobs: list[Job]) -> None:
         self._workspace, self._jobs = workspace, jobs
-        with ui.element("div").classes("compared").props('role=group aria-label="Audit together"'):
-            make_heading("Audit together")
+        with ui.expansion("Audit together").classes("more").props("dense data-testid=together-fold"):
             ui.label(ABOUT).classes("muted")
             with ui.element("div").classes("strip"):
                 self._chosen = ui.select(

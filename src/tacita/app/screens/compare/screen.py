@@ -28,6 +28,13 @@ EXPLAINED = (
     *("median", "exact", "changed", "others", "silent", "value_percent", "relative", "l1", "l2", "largest"),
 )
 """Columns whose heads do not say what they are; risk is explained below the plot, for it is drawn there."""
+STARRED = (
+    "★ the least of its column among the safe runs; for distances among those that show a number in every "
+    "cell."
+)
+OWN_MEASURES = (
+    "Loss and bound are in each method's own measure: compare them between runs of one method only."
+)
 AT_FIRST = ("loss", "gap", "changed", "silent")
 """Columns that are shown before all are asked for."""
 
@@ -113,11 +120,9 @@ class RunTable:
         )
         if note := note_earlier_runs(jobs, workspace.case):
             ui.label(note).classes("muted").props("data-testid=earlier-runs")
-        ui.label(
-            "★ the least of its column among the safe runs; for distances among those that show a number in "
-            "every cell. Loss and bound are in each method's own measure: compare them between runs of one "
-            "method only."
-        ).classes("muted")
+        self._starred = ui.label(STARRED).classes("muted").props("data-testid=starred")
+        if len({job.method.name for job in jobs}) > 1:
+            ui.label(OWN_MEASURES).classes("muted").props("data-testid=own-measures")
         self._explained = ui.label().classes("muted").props("data-testid=columns-explained")
         self._show()
 
@@ -146,14 +151,15 @@ class RunTable:
     def _show(self) -> None:
         self._place.clear()
         winners = {column.key: find_best_runs(column, self._jobs, self._measures) for column in self._columns}
-        with self._place, ui.element("table").classes("plain runs").props("data-testid=runs"):
-            with ui.element("thead"), ui.element("tr"):
+        self._starred.set_visibility(any(winners.values()))
+        with self._place, ui.element("table").classes("plain runs").props("role=table data-testid=runs"):
+            with ui.element("thead").props("role=rowgroup"), ui.element("tr").props("role=row"):
                 self._head("run", "Run", "the number of the run, its method and options")
-                put_words("th", "Verdict", "words", "scope=col")
+                put_words("th", "Verdict", "words", "scope=col role=columnheader")
                 for column in self._columns:
                     self._head(column.key, as_label(column.head), column.meaning)
-                put_words("th", "Files", "words", "scope=col")
-            with ui.element("tbody"):
+                put_words("th", "Files", "words", "scope=col role=columnheader")
+            with ui.element("tbody").props("role=rowgroup"):
                 for job in self._ordered():
                     self._line(job, winners)
         meanings = [f"{as_label(c.head)}: {c.meaning}" for c in self._columns if c.key in EXPLAINED]
@@ -162,22 +168,22 @@ class RunTable:
     def _head(self, key: str, head: str, meaning: str) -> None:
         order = {True: "descending", False: "ascending"}[self._down] if key == self._by else "none"
         arrow = {"descending": " ↓", "ascending": " ↑", "none": ""}[order]
-        with ui.element("th").props(f"scope=col aria-sort={order}"):
+        with ui.element("th").props(f"scope=col role=columnheader aria-sort={order}"):
             button = ui.button(f"{head}{arrow}", on_click=lambda: self._sort(key), color=None)
             button.props(f"flat dense no-caps data-testid=sort-{key}").classes("head-button")
             button.tooltip(meaning)
 
     def _line(self, job: Job, winners: dict[str, set[int]]) -> None:
-        with ui.element("tr").props(f"data-testid=run-{job.number}"):
-            with ui.element("th").props("scope=row"):
+        with ui.element("tr").props(f"role=row data-testid=run-{job.number}"):
+            with ui.element("th").props("scope=row role=rowheader"):
                 ui.button(job.title, on_click=lambda: self._open(job), color=None).props(
                     f"flat dense no-caps align=left data-testid=open-{job.number}"
                 ).classes("run-button")
-            with ui.element("td").classes("words"):
+            with ui.element("td").classes("words").props("role=cell data-head=Verdict"):
                 show_verdict(job, self._workspace.case)
             for column in self._columns:
                 self._entry(column, job, job.number in winners[column.key])
-            with ui.element("td"):
+            with ui.element("td").props("role=cell"):
                 ui.button("Export this one", on_click=lambda: self._open(job, "export")).props(
                     f"outline dense no-caps data-testid=export-{job.number}"
                 )
@@ -187,6 +193,7 @@ class RunTable:
         entry = format_measure(column, value, job)
         with ui.element("td").classes("wins" if wins else "") as place:
             place.props(f'data-testid={column.key}-{job.number} title="{format_number(value)}"')
+            place.props(f'role=cell data-head="{as_label(column.head)}"')
             ui.label(f"★ {entry}" if wins else entry)
 
     def _open(self, job: Job, screen: str = "result") -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nicegui import ui
 
-from tacita.app.controls.page_parts import make_heading, make_scroll_region, put_words
+from tacita.app.controls.page_parts import make_scroll_region, put_words
 from tacita.app.work.job import Job
 from tacita.core.words import format_number
 from tacita.methods.adjustment.statistics.measures import measure_changes
@@ -24,8 +24,10 @@ def build(jobs: Sequence[Job]) -> None:
     shown = [job for job in jobs if job.release is not None and bool(job.release.shown.all())]
     if not shown:
         return
-    make_heading("Statistics of the inner cells, change in percent")
     with (
+        ui.expansion("Statistics of the inner cells, change in percent")
+        .classes("more")
+        .props("dense data-testid=statistics-fold"),
         make_scroll_region("Statistics of the inner cells"),
         ui.element("table").classes("plain").props("data-testid=statistics"),
     ):

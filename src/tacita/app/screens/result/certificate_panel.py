@@ -13,6 +13,7 @@ from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import Audit
 from tacita.auditing.certificate import certify, dump
 from tacita.core.words import pluralize
+from tacita.problem.problem import Problem
 from tacita.verify import NOTHING, RefusedError, outcome, verify
 
 
@@ -31,7 +32,8 @@ def build(workspace: Workspace, audit: Audit) -> None:
         ui.label(
             f"For {each} and every attacker ({audit.problem.considered.text}) it gives other "
             f"tables that they cannot rule out, which carry the cell past its levels: {changes} "
-            "of the table, in exact arithmetic. "
+            "of the table, in exact arithmetic, one of which may serve many cells and attackers. "
+            f"{describe_pairs(audit.problem)}"
             "It is checked without a solver, by a short program of its own (tacita verify)."
         )
         ui.label("It names true values: it is for internal use.").classes("muted")
@@ -51,6 +53,23 @@ def build(workspace: Workspace, audit: Audit) -> None:
             path = make_download_path(workspace.folder)
             await asyncio.to_thread(lambda: path.write_text(dump(certify(audit)), encoding="utf-8"))
             offer_download(path, "certificate.json")
+
+
+def describe_pairs(problem: Problem) -> str:
+    """Return a sentence for the page Result on how pairs of cell and attacker, which a check counts, relate
+    to the numbers of attackers; empty where the outsider alone attacks.
+    """
+    considered, checked = problem.considered, len(problem.attackers)
+    if considered.number == 1:
+        return ""
+    pairs = (
+        "The check counts pairs: each cell with the outsider, and with every attacker who could rule out the "
+        "outsider's tables. "
+    )
+    if checked == considered.number:
+        return pairs
+    everyone = pluralize(considered.number, "attacker")
+    return f"Of {everyone} {checked:,} are checked; the others know no more than one of these. {pairs}"
 
 
 def check_certificate(audit: Audit) -> str:

@@ -12,6 +12,7 @@ from tacita.app.controls.runs import (
     SIGNS,
     WORDS,
     choose_run,
+    describe_loss,
     describe_scope,
     describe_solution,
     find_tone,
@@ -29,6 +30,9 @@ from tacita.core.words import pluralize
 from tacita.report.measures import format_short
 
 MOST_NAMED = 5
+WORKBOOK = "for publication: the table as printed, one row per cell, notes"
+SHEET = "for publication: the sheet that you opened, with its footnotes and looks"
+IDLE = "nothing had to be hidden or changed"
 NEXT_STEPS = {
     State.SAFE: ("Safe: write the files", "/export"),
     State.UNSAFE: ("Not safe: choose another method or option", "/protect"),
@@ -64,12 +68,8 @@ def _offer_workbook(workspace: Workspace, job: Job) -> None:
         with notices.attempt(), show_busy(button):
             await download_workbook(workspace, job, job.case)
 
-    button = next_step.offer_beside("Download Excel", "download", "download-excel", download)
-    button.tooltip(
-        "For publication: the table as it is printed, one row per cell, and notes to readers"
-        if job.case.sheet is None
-        else "For publication: the sheet that you opened, with its footnotes and looks, and a legend"
-    )
+    about = WORKBOOK if job.case.sheet is None else SHEET
+    button = next_step.offer_beside("Download Excel", about, "download", "download-excel", download)
 
 
 def _show_verdict(workspace: Workspace, job: Job) -> None:
@@ -125,11 +125,12 @@ def advise(audit: Audit) -> list[str]:
 
 def _show_figures(job: Job, release: Release) -> None:
     outcome, lost = release.outcome, job.lost
-    figures = {"solution": ("solution", describe_solution(outcome))}
+    idle = lost is not None and not lost.changed and job.state is not State.UNSAFE
+    figures = {"solution": ("solution", IDLE if idle else describe_solution(outcome))}
     if outcome is not None:
         if outcome.search:
             figures["search"] = ("search", outcome.search)
-        figures["loss"] = ("information lost", format_short(outcome.loss))
+        figures["loss"] = ("loss", format_short(outcome.loss))
         gap = f"optimality gap {outcome.gap:.2%}"
         figures["bound"] = ("lower bound", f"{format_short(outcome.bound)} ({gap})")
     if lost is not None:
@@ -153,6 +154,8 @@ def _show_figures(job: Job, release: Release) -> None:
             with ui.element("div").classes("fact"):
                 put_words("dt", as_label(head))
                 put_words("dd", text, "number", f"data-testid=figure-{name}")
+    if outcome is not None:
+        ui.label(describe_loss(job)).classes("muted").props("data-testid=loss-meaning")
     for remark in outcome.remarks if outcome is not None else ():
         ui.label(f"Remark: {remark}").props("data-testid=remark")
     for sentence in describe_radii(job.problem, release):

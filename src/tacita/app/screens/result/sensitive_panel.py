@@ -22,8 +22,9 @@ WORDS = {"Picture", "Against", "Verdict"}
 HEADS = ("Cell", "Value", "LPL", "UPL", "SPL", "Deduced", "Picture", "Against", "Verdict")
 LEGEND = (
     "Bar: what the outsider deduces; of a cell that is not safe, what its worst attacker does. "
-    "Brackets: value − LPL and value + UPL. Dot: the value. "
-    "Thin line: what they knew beforehand. A dashed bar does not reach its brackets, or is too narrow. "
+    "Brackets: value − LPL and value + UPL, the lower and upper protection level. Dot: the value. "
+    "Thin line: what they knew beforehand. Arrow: it goes on, far or without end. "
+    "A dashed bar does not reach its brackets, or is too narrow. "
     "Each bar has a scale of its own. A safe cell is safe against everyone. "
     "The name of a cell leads to it in the table above."
 )

@@ -67,7 +67,7 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
             )
             ui.space()
             arranging = ArrangementSelects(workspace, structure, lambda: arrange())
-        place = ui.element("div").classes("beside")
+        place = ui.element("div").classes("beside protected-first")
         _show_legend(release, job)
         panel = ExplanationPanel(job, release, lambda flags: mark(flags), lambda cell: go(cell))
     marked: dict[int, Flag] = {}

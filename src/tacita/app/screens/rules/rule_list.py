@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
 from nicegui import ui
+from nicegui.events import ValueChangeEventArguments
 
 from tacita.app.controls.forms import NO, YES, OptionForm
 from tacita.app.controls.page_parts import make_panel
 from tacita.app.screens.rules.contributor_names import explain_unknown, join_names, split_names
 from tacita.app.work.desk import Desk
+from tacita.app.work.open_case import Case
+from tacita.app.work.rule_offers import find_by, knows_holdings, list_offers, look_at, propose_by
 from tacita.core.errors import TacitaError
-from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.methods.method import Option, options_from
 from tacita.rules import AnyOf, Rule, parse_rule, rule_kinds
 from tacita.rules.grammar import compose_rule, find_rule_name, format_value, list_arguments, write_rule
+from tacita.rules.rule import HOLDING, RESPONDENT, By
 
 LESS_USED = {"by", "protection", "waivers", "weighted", "lower", "upper", "sliding", "cell_weight"}
 """Arguments that are shown on request."""
 NAMES = {"respondents", "waivers"}
 """Arguments that are names of contributors, typed as a plain list."""
 GRAMMAR = {YES: "true", NO: "false"}
-RECOMMENDED = {
-    "counts": (("threshold(5)",), "Counts below 5 are sensitive."),
-    "amounts": (
-        ("p-percent(10)", "threshold(3)"),
-        "Amounts are sensitive if somebody can estimate the largest contributor to within 10 %, or if fewer "
-        "than 3 contribute.",
-    ),
-}
-"""Rules to begin with, by what the table holds."""
-
-
-def find_recommended(table: Table) -> str:
-    """Return which of the recommended rules suit a table; none where they ask for unknown contributors."""
-    if table.integer:
-        return "counts"
-    return "amounts" if table.contributions is not None and table.count is not None else ""
+LOOK_AT = {HOLDING: "holdings", RESPONDENT: "respondents"}
+ABOUT_HOLDINGS = "A holding knows what each of its respondents put in: of amounts they are one contributor."
 
 
 class RuleList:
@@ -50,33 +40,66 @@ class RuleList:
         self._rows: list[_Row] = []
         # Numbers run on: two rows never have the same, whatever was removed before.
         self._numbers = count(1)
+        self._following = False
         with make_panel("What is sensitive", label="Rules"):
             self._about = ui.label().classes("muted")
+            self._by = self._show_by()
             self._place = ui.element("div").classes("rule-rows")
             self._offers = ui.expansion("Add a rule", value=not desk.case.rules).classes("add-rule")
-            with self._offers.props("dense data-testid=add-rule"):
-                ui.label("A cell is sensitive if any of the rules says so.").classes("muted")
-                fitting = find_recommended(desk.case.table)
-                for title, (rules, does) in RECOMMENDED.items():
-                    about = f"{does} Recommended for {title}."
-                    offer = self._offer(" and ".join(rules), about, f"recommended-{title}", *rules)
-                    if title == fitting:
-                        offer.classes("offer-first")
-                for name, kind in rule_kinds().items():
-                    self._offer(name, f"{kind.does} {kind.usual}", f"add-{name}", kind.example)
+            self._offers.props("dense data-testid=add-rule")
+            self._show_offers()
             _show_waivers(desk)
         for text in desk.case.rules:
             for part in _split_rule(text):
                 self._add(part)
         self._update_note()
 
-    def _offer(self, title: str, about: str, test_id: str, *rules: str) -> ui.element:
-        """Return a new button that adds rules: their name, what they mean and when they are usual."""
-        button = ui.element("button").classes("offer").props(f"type=button data-testid={test_id}")
-        with button.on("click", lambda: self._add_chosen(rules)):
-            ui.label(title).classes("offer-name")
-            ui.label(about).classes("muted small")
-        return button
+    def _show_by(self) -> ui.toggle:
+        """Show the choice whom the rules on the page look at, where the table names holdings."""
+        case = self._desk.case
+        with ui.element("div").classes("noted") as place:
+            with ui.element("div").classes("strip"):
+                ui.label("Rules look at")
+                by = ui.toggle(LOOK_AT, value=self._find_by(case))
+                by.props('no-caps dense aria-label="Rules look at" data-testid=rules-by')
+            ui.label(ABOUT_HOLDINGS).classes("muted small")
+        place.set_visibility(knows_holdings(case.table))
+        by.on_value_change(self._choose_by)
+        return by
+
+    def _find_by(self, case: Case) -> By | None:
+        """Return whom all rules on the page look at; None if some look at respondents, others at holdings."""
+        found = find_by(case.rules) or {propose_by(case.table)}
+        return found.pop() if len(found) == 1 else None
+
+    def _choose_by(self, event: ValueChangeEventArguments[By | None]) -> None:
+        self._show_offers()
+        if self._following or event.value is None:
+            return
+        for row in self._rows:
+            row.look_at(event.value)
+        self.put_rules("by")
+        self._desk.end_step()
+
+    def _show_offers(self) -> None:
+        """Show a button for each rule that can be added: its name, what it means and when it is usual."""
+        by = self._by.value or propose_by(self._desk.case.table)
+        self._offers.clear()
+        with self._offers:
+            ui.label("A cell is sensitive if any of the rules says so.").classes("muted")
+            for offer in list_offers(self._desk.case.table, by):
+                button = ui.element("button").classes("offer").props(f"type=button data-testid={offer.key}")
+                with button:
+                    ui.label(offer.title).classes("offer-name")
+                    ui.label(offer.about).classes("muted small")
+                if offer.fits_best:
+                    button.classes("offer-first")
+                if offer.reason:
+                    button.props("aria-disabled=true")
+                    with button:
+                        ui.label(f"Not for this table: {offer.reason}.").classes("small")
+                else:
+                    button.on("click", partial(self._add_chosen, offer.rules), args=[])
 
     def _add_chosen(self, rules: Sequence[str]) -> None:
         self._offers.set_value(False)
@@ -100,6 +123,9 @@ class RuleList:
     def put_rules(self, field: str) -> None:
         """Put all rules on the page into the case, after a change in this field."""
         self._desk.change(field, self._desk.case.with_rules(row.text for row in self._rows if row.text))
+        self._following = True
+        self._by.set_value(self._find_by(self._desk.case))
+        self._following = False
         self._update_note()
 
     def end_step(self) -> None:
@@ -145,6 +171,13 @@ class _Row:
 
     def delete(self) -> None:
         self._place.delete()
+
+    def look_at(self, by: By) -> None:
+        """Write the rule on the page for other contributors; the case is left to the caller."""
+        self._busy = True
+        self._written.set_value(look_at(self.text, by))
+        self._busy = False
+        self._follow_text()
 
     def take_focus(self) -> None:
         """Give the focus to the written form of the rule, which is new on the page."""

@@ -82,8 +82,8 @@ class CellPanel:
             _show_title("Levels")
             with ui.element("dl").classes("facts number").props("data-testid=cell-levels"):
                 for name, amount in (
-                    ("Below (LPL)", about.lower),
-                    ("Above (UPL)", about.upper),
+                    ("Lower protection level (LPL)", about.lower),
+                    ("Upper protection level (UPL)", about.upper),
                     ("Width (SPL)", about.sliding),
                 ):
                     _show_fact(name, format_number(amount))
