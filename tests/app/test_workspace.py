@@ -112,7 +112,7 @@ def test_runs_belong_to_their_table(workspace: Workspace) -> None:
     assert (workspace.chosen, workspace.proposed) == (None, None)
     assert (workspace.runs_of_table, workspace.runs_of_others) == ([], [first])
     now = workspace.require_case()
-    assert describe_scope(first, now) == "for firms (activity by region)"
+    assert describe_scope(first, workspace) == "for firms (activity by region)"
     second = finished(workspace.start("suppression", {}))
     workspace.change(now.with_rules(["threshold(9)"]))
     assert workspace.runs_of_table == [second]
@@ -148,7 +148,7 @@ def test_a_table_opened_twice_is_told_apart(workspace: Workspace) -> None:
     workspace.change(open_case(example("salazar"), "salazar"))
     first = finished(workspace.start("suppression", {}))
     workspace.change(open_case(example("salazar"), "salazar"))
-    assert describe_scope(first, workspace.case).endswith(", opened at another time")
+    assert describe_scope(first, workspace).endswith(", opened at another time")
 
 
 def test_runs_are_numbered_on_and_can_be_forgotten(workspace: Workspace) -> None:
@@ -157,7 +157,7 @@ def test_runs_are_numbered_on_and_can_be_forgotten(workspace: Workspace) -> None
     workspace.forget(second)
     assert workspace.chosen is first
     assert workspace.start("suppression", {}).number == 2
-    assert workspace.find_job(1) is first
+    assert workspace.find_job(first.key) is first
 
 
 def test_where_nothing_is_sensitive_nothing_is_called_safe(workspace: Workspace) -> None:

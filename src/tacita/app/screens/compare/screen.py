@@ -52,7 +52,7 @@ def build(workspace: Workspace) -> None:
             if len(group) > 1:
                 CellsPanel(workspace, group, position)
                 JointAuditPanel(workspace, group)
-                risk_plot.build(group, workspace.case)
+                risk_plot.build(group, workspace)
             statistics_table.build(group)
     _show_failed(workspace)
 
@@ -91,7 +91,7 @@ def _show_failed(workspace: Workspace) -> None:
     with make_panel("Runs that found no release", label="Runs without a release"):
         for job in failed:
             other = is_of_other_table(job, workspace.case)
-            whose = f", for {name_table(job, workspace.case)}" if other else ""
+            whose = f", for {name_table(job, workspace)}" if other else ""
             ui.label(f"{job.title}{whose}: {job.error}")
 
 
@@ -111,7 +111,7 @@ class RunTable:
         ui.switch("All measures", on_change=lambda event: self._widen(bool(event.value))).props(
             "dense data-testid=all-measures"
         )
-        if note := note_earlier_runs(jobs, workspace.case):
+        if note := note_earlier_runs(jobs, workspace):
             ui.label(note).classes("muted").props("data-testid=earlier-runs")
         ui.label(
             "★ the least of its column among the safe runs; for distances among those that show a number in "
@@ -174,7 +174,7 @@ class RunTable:
                     f"flat dense no-caps align=left data-testid=open-{job.number}"
                 ).classes("run-button")
             with ui.element("td").classes("words"):
-                show_verdict(job, self._workspace.case)
+                show_verdict(job, self._workspace)
             for column in self._columns:
                 self._entry(column, job, job.number in winners[column.key])
             with ui.element("td"):
