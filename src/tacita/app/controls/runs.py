@@ -65,7 +65,7 @@ def _explain_scope(job: Job, workspace: Workspace) -> str:
     """Return sentences for a page on a run that is not of the present case."""
     sentences = []
     if is_of_other_table(job, workspace.case):
-        table = name_table(job, workspace)
+        table = name_table(job.case, workspace)
         sentences.append(f"This run and its verdict are of {table}: another table than the open one.")
     if workspace.is_outdated(job):
         sentences.append(
@@ -106,10 +106,10 @@ def is_of_other_table(job: Job, now: Case | None) -> bool:
     return now is not None and job.case.work != now.work
 
 
-def name_table(job: Job, workspace: Workspace) -> str:
-    """Return words for pages on a run's table that tell it apart from the session's other tables."""
-    own = _list_names(job.case)
-    others = [_list_names(case) for case in workspace.tables if case.work != job.case.work]
+def name_table(case: Case, workspace: Workspace) -> str:
+    """Return words for pages on a table that tell it apart from the session's other tables."""
+    own = _list_names(case)
+    others = [_list_names(other) for other in workspace.tables if other.work != case.work]
     for k, name in enumerate(own):
         if all(name != names[k] for names in others):
             return name
@@ -125,7 +125,7 @@ def describe_scope(job: Job, workspace: Workspace) -> str:
     """Return words for pages on what a run's verdict is about; empty if it is about the present case."""
     outdated = workspace.is_outdated(job)
     if is_of_other_table(job, workspace.case):
-        table = name_table(job, workspace)
+        table = name_table(job.case, workspace)
         return f"{EARLIER} of {table}" if outdated else f"for {table}"
     return EARLIER if outdated else ""
 

@@ -65,7 +65,8 @@ def _name_group(workspace: Workspace, group: list[Job]) -> str:
     if case.table is _find_present_table(workspace):
         return f"Runs of the present table: {case.description}"
     if is_of_other_table(group[0], workspace.case):
-        return f"Runs of another table: {case.description}"
+        # The dimensions, even where the name alone tells it apart.
+        return f"Runs of another table: {max(case.description, name_table(case, workspace), key=len)}"
     return f"Runs of the table before it was changed: {case.description}"
 
 
@@ -91,7 +92,7 @@ def _show_failed(workspace: Workspace) -> None:
     with make_panel("Runs that found no release", label="Runs without a release"):
         for job in failed:
             other = is_of_other_table(job, workspace.case)
-            whose = f", for {name_table(job, workspace)}" if other else ""
+            whose = f", for {name_table(job.case, workspace)}" if other else ""
             ui.label(f"{job.title}{whose}: {job.error}")
 
 

@@ -27,7 +27,8 @@ from tacita.publication.earlier import read_earlier
 
 ABOUT = (
     "Releases of this table, or of one that shares cells with it, that readers may have kept. Everyone knows "
-    "what they say, and methods protect against all of it together."
+    "what they say of cells of this table, and methods protect against all of it together. Where their other "
+    "cells add up to cells of this table, protect both as linked tables: Help says how."
 )
 EXACT, BASE, RADIUS = "exact", "base", "radius"
 NUMBERS = {
@@ -70,7 +71,7 @@ class PublishedPanel:
         if not own and not others:
             return
         runs = {job.key: job.title for job in own}
-        runs |= {job.key: f"{job.title} · of {name_table(job, self._workspace)}" for job in others}
+        runs |= {job.key: f"{job.title} · of {name_table(job.case, self._workspace)}" for job in others}
 
         def add(key: str | None) -> None:
             job = self._workspace.find_job(key) if key is not None else None
