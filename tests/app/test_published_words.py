@@ -17,7 +17,9 @@ TABLE = tc.Table.from_array(
 
 def test_cells_that_a_file_does_not_list_are_not_called_suppressed(tmp_path: Path) -> None:
     path = tmp_path / "release.csv"
-    path.write_text("region,size,mark,low,high,value\nN,Total,published,70,70,70\nN,a,published,9,9,9\nS,,suppressed,,,\n")
+    path.write_text(
+        "region,size,mark,low,high,value\nN,Total,published,70,70,70\nN,a,published,9,9,9\nS,,suppressed,,,\n"
+    )
     release = read_earlier(path, TABLE)
     words = describe_published(TABLE, release)
     assert words == "2 of its 3 cells in this table (1 published, 1 suppressed), 1 not"

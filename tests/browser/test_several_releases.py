@@ -126,8 +126,8 @@ def write_project(folder: Path, name: str, groups: dict[str, tuple[str, ...]]) -
     tree += [f"{group},{code}" for group, codes in groups.items() for code in codes]
     (project / "region.csv").write_text("\n".join(["parent,child", *tree]) + "\n")
     (project / "project.toml").write_text(
-        '[table]\nmicrodata = "../firms.csv"\nby = { region = "regions", industry = "" }\nvalue = "turnover"\n'
-        'respondent = "firm"\n[hierarchies]\nregions = "region.csv"\n[rules]\nrule = "frequency(2)"\n'
+        '[table]\nmicrodata = "../firms.csv"\nby = { region = "regions", industry = "" }\n'
+        'value = "turnover"\nrespondent = "firm"\n[hierarchies]\nregions = "region.csv"\n[rules]\nrule = "frequency(2)"\n'
     )
     return project
 
@@ -161,3 +161,36 @@ def test_two_safe_tables_of_the_same_records_are_audited_together(page: Page, tm
     expect(verdict).to_contain_text("✔ Audited together: safe")
     go(page, "result")
     expect(page.get_by_test_id("side-by-side-verdict")).to_contain_text("✔ Audited together: safe")
+
+
+def test_a_table_of_the_session_is_one_click_away_and_its_stale_run_is_told(
+    page: Page, tmp_path: Path
+) -> None:
+    open_path(page, write_project(tmp_path, "north-south", {"N": ("11", "12"), "S": ("21", "22")}))
+    run_method(page, "suppression", 1)
+    go(page, "rules")
+    page.get_by_test_id("rule-1-n").fill("4")
+    expect(page.get_by_test_id("next-step")).to_contain_text("sensitive cells: protect them")
+    go(page, "start")
+    open_path(page, write_project(tmp_path, "east-west", {"E": ("11", "21"), "W": ("12", "22")}))
+    go(page, "compare")
+    with leads_on(page):
+        page.get_by_test_id("open-1").click()
+    stale = "for an earlier table or rules of north-south"
+    expect(page.get_by_test_id("verdict-word")).to_have_text(f"✔ Safe, {stale}")
+    expect(page.get_by_test_id("earlier-case")).to_contain_text("have changed since this run")
+    expect(page.get_by_test_id("next-step")).to_have_text(
+        "Its table or rules changed: open it and protect again"
+    )
+    go(page, "export")
+    expect(page.get_by_test_id("publish")).to_contain_text(f"✔ safe, {stale}")
+    expect(page.get_by_test_id("agree-outdated")).to_be_visible()
+    go(page, "start")
+    with leads_on(page):
+        page.get_by_test_id("switch-table").click()
+    page.wait_for_url("**/table")
+    expect(page.get_by_test_id("case-name")).to_contain_text("north-south")
+    go(page, "export")
+    expect(page.get_by_test_id("next-step")).to_have_text("Table or rules changed: protect again")
+    undo(page)
+    expect(page.get_by_test_id("case-name")).to_contain_text("east-west")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from nicegui import run, ui
 
 from tacita.app.controls import notices

@@ -178,12 +178,14 @@ def save_case(case: Case, target: Path, way: str, *, passing: Path) -> Written:
 
 
 def name_files(case: Case, others: Iterable[Case] = ()) -> str:
-    """Return what files of a case are called: after its name, and its dimensions where it is one of the tables
-    that its records can make; with its number of cells where one of the ``others`` would be called the same.
+    """Return what files of a case are called: after its name, and its dimensions where it is one of the
+    tables that its records can make; with its number of cells where another case would be called the same.
     """
     name = make_file_name(f"{case.name} {case.dimensions}" if case.tabulated is not None else case.name)
     taken = any(name_files(other) == name for other in others if other.work != case.work)
-    return f"{name}-{pluralize(len(case.table), 'cell').replace(' ', '-').replace(',', '')}" if taken else name
+    return (
+        f"{name}-{pluralize(len(case.table), 'cell').replace(' ', '-').replace(',', '')}" if taken else name
+    )
 
 
 def make_file_name(text: str) -> str:

@@ -26,13 +26,12 @@ from tacita.specification.pose_together import pose_stated_together
 from tacita.specification.sections import Published
 from tacita.specification.specification import Specification
 
-
 TOGETHER = "Audited together"
 MOST_NAMED = 3
 """Cells that are named in a verdict."""
 REMEDY = (
-    "Do not publish both: take the other release into account and protect this table again, or protect them as "
-    "linked tables, as Help on the page Rules says."
+    "Do not publish both: take the other release into account and protect this table again, or protect them "
+    "as linked tables, as Help on the page Rules says."
 )
 ELSEWHERE = "Help on the page Rules says how to protect them as linked tables."
 

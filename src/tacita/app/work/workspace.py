@@ -244,7 +244,7 @@ class Workspace:
         return self._begin(lambda number: Job(number, self.require_case(), method, options, **effort))
 
     def resume(self, kept: KeptRun, case: Case) -> Job:
-        """Return a run that an earlier session finished, with its number and release, which is audited anew."""
+        """Return a run that an earlier session finished, with its number; its release is audited anew."""
         return self._begin(
             lambda _: Job(
                 kept.number,

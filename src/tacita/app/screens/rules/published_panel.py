@@ -90,7 +90,9 @@ class PublishedPanel:
         with self._list:
             for position, release in enumerate(self._desk.case.published):
                 with ui.element("div").classes("strip").props(f"data-testid=published-{position}"):
-                    ui.label(f"{release.made_by.get('file') or 'a release'}: {describe_published(table, release)}")
+                    ui.label(
+                        f"{release.made_by.get('file') or 'a release'}: {describe_published(table, release)}"
+                    )
                     ui.button("Remove", on_click=partial(self._remove, position), color=None).props(
                         f"flat dense no-caps data-testid=published-{position}-remove"
                     )
@@ -133,8 +135,8 @@ class PublishedPanel:
 
 
 def describe_published(table: Table, release: Release) -> str:
-    """Return words for the page on what a release says of a table: ``12 published, 4 suppressed``; and how many
-    of its cells are in the table, unless all are. Cells that it does not list are not counted.
+    """Return words for the page on what a release says of a table: ``12 published, 4 suppressed``; and how
+    many of its cells are in the table, unless all are. Cells that it does not list are not counted.
     """
     marks = release.marks
     if release.structure.same_cells(table.structure):
