@@ -127,7 +127,8 @@ def write_project(folder: Path, name: str, groups: dict[str, tuple[str, ...]]) -
     (project / "region.csv").write_text("\n".join(["parent,child", *tree]) + "\n")
     (project / "project.toml").write_text(
         '[table]\nmicrodata = "../firms.csv"\nby = { region = "regions", industry = "" }\n'
-        'value = "turnover"\nrespondent = "firm"\n[hierarchies]\nregions = "region.csv"\n[rules]\nrule = "frequency(2)"\n'
+        'value = "turnover"\nrespondent = "firm"\n[hierarchies]\n'
+        'regions = "region.csv"\n[rules]\nrule = "frequency(2)"\n'
     )
     return project
 

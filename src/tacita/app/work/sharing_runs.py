@@ -23,7 +23,6 @@ from tacita.core.windows import match_cells
 from tacita.core.words import pluralize
 from tacita.problem.problem import Problem
 from tacita.specification.pose_together import pose_stated_together
-from tacita.specification.sections import Published
 from tacita.specification.specification import Specification
 
 TOGETHER = "Audited together"
@@ -151,7 +150,7 @@ def audit_together(jobs: Sequence[Job], run: Run | None = None) -> list[Audit]:
         for k, (name, job) in enumerate(zip(names, jobs, strict=True))
     }
     cases = pose_stated_together(
-        {name: _drop_published(job.case.specification) for name, job in named.items()},
+        {name: job.case.specification for name, job in named.items()},
         {name: _state(job) for name, job in named.items()},
         {name: job.case.published for name, job in named.items()},
     )
@@ -163,11 +162,6 @@ def audit_together(jobs: Sequence[Job], run: Run | None = None) -> list[Audit]:
         nothing = Release.suppress(linked, np.ones(len(linked), dtype=bool))
         found.append(audit(case.problem, [*releases, nothing], run))
     return found
-
-
-def _drop_published(specification: Specification) -> Specification:
-    """Return a specification without the files of earlier releases, which its case has read."""
-    return replace(specification, published=Published())
 
 
 def _state(job: Job) -> Problem | Table:
