@@ -135,6 +135,18 @@ def test_of_several_runs_of_a_table_the_exported_ones_count(workspace: Workspace
     assert [run.job for run in list_side_by_side(workspace.jobs, other)] == [first]
 
 
+def test_of_an_earlier_classification_of_the_table_only_exported_runs_count(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    path = write_records(tmp_path)
+    job = protect(workspace, tabulate(path, "region", "industry", **NORTH_SOUTH))
+    case = job.case.with_tree("region", EAST_WEST["region"])
+    assert list_side_by_side(workspace.jobs, case) == []
+    job.exported = True
+    (found,) = list_side_by_side(workspace.jobs, case)
+    assert (found.shared, found.apart) == (15, 6)
+
+
 def test_groups_by_another_name_cannot_be_judged_together(workspace: Workspace, tmp_path: Path) -> None:
     path = write_records(tmp_path)
     text = path.read_text().replace(",region,", ",land,")

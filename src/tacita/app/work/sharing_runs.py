@@ -90,11 +90,13 @@ def list_sharing_runs(jobs: Iterable[Job], case: Case) -> list[SharingRun]:
 
 def list_side_by_side(jobs: Iterable[Job], case: Case) -> list[SharingRun]:
     """Return the runs of other tables that readers would have besides a release of the case: of each table
-    those that were exported, or else the newest safe one.
+    those that were exported, or else the newest safe one. Of an earlier state of the case's own table, which
+    the present one takes the place of, only those that were exported.
     """
     by_table: dict[int, list[SharingRun]] = {}
     for run in list_sharing_runs(jobs, case):
-        if run.job.exported or run.job.state is State.SAFE:
+        superseded = run.job.case.work == case.work
+        if run.job.exported or (run.job.state is State.SAFE and not superseded):
             by_table.setdefault(id(run.job.case.table), []).append(run)
     return [
         run
