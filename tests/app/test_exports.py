@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,14 @@ from openpyxl import load_workbook
 
 import tacita as tc
 from tacita.app.work import exports
-from tacita.app.work.exports import export_run, export_sheet, make_file_name, save_case, zip_files
+from tacita.app.work.exports import (
+    export_run,
+    export_sheet,
+    make_file_name,
+    name_files,
+    save_case,
+    zip_files,
+)
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case, Decision, DecisionKind, open_case
 from tacita.app.work.opening import list_reading_notes, open_case_at
@@ -311,6 +319,24 @@ def test_the_sheet_of_a_table_is_given_back_with_its_footnotes(tmp_path: Path) -
     assert load_workbook(parcel.publication[0]).sheetnames[0] != SHEET
     assert "a workbook of its own, not the sheet" in parcel.notes[0]
     assert str(tmp_path) not in parcel.notes[0]
+
+
+def test_tables_of_the_same_records_have_files_of_other_names() -> None:
+    case = replace(open_case(example("salazar"), "firms"), tabulated="turnover")
+    assert name_files(case) == "firms-activity-by-region"
+    assert name_files(replace(case, tabulated=None)) == "firms"
+    other = replace(case, work="another")
+    assert name_files(case, [case]) == "firms-activity-by-region"
+    assert name_files(case, [case, other]) == "firms-activity-by-region-16-cells"
+
+
+def test_the_title_of_a_table_of_records_needs_no_records(tmp_path: Path) -> None:
+    case = replace(open_case(example("salazar"), "firms"), tabulated="turnover")
+    done = Job(1, case, "suppression", {})
+    done.carry_out()
+    export_run(done, tmp_path, ["html"], passing=tmp_path / "session")
+    (path,) = (tmp_path / "publication").iterdir()
+    assert "turnover: activity by region" in path.read_text(encoding="utf-8")
 
 
 def test_names_of_files_are_plain() -> None:

@@ -184,6 +184,7 @@ def test_a_used_token_is_refused_with_the_remedy(doors: Doors) -> None:
     answer = Visit(doors).ask(query=f"token={token}")
     assert answer.status == 403
     assert "Press Enter in the terminal" in answer.body
+    assert "Where it runs in the background and nobody can press Enter" in answer.body
     assert token not in answer.body
 
 

@@ -9,12 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from tacita.app.controls.runs import describe_scope
+from tacita.app.controls.runs import describe_scope, name_table
 from tacita.app.work.job import Job, State
-from tacita.app.work.open_case import open_case
+from tacita.app.work.open_case import Case, open_case
 from tacita.app.work.workspace import MOST_STEPS, Workspace
 from tacita.core.errors import InputError
+from tacita.core.tables.editing import with_code
 from tacita.examples import example
+from tacita.specification.statement import Statement
 
 
 @pytest.fixture
@@ -112,7 +114,7 @@ def test_runs_belong_to_their_table(workspace: Workspace) -> None:
     assert (workspace.chosen, workspace.proposed) == (None, None)
     assert (workspace.runs_of_table, workspace.runs_of_others) == ([], [first])
     now = workspace.require_case()
-    assert describe_scope(first, now) == "for firms (activity by region)"
+    assert describe_scope(first, workspace) == "for firms (activity by region)"
     second = finished(workspace.start("suppression", {}))
     workspace.change(now.with_rules(["threshold(9)"]))
     assert workspace.runs_of_table == [second]
@@ -148,7 +150,59 @@ def test_a_table_opened_twice_is_told_apart(workspace: Workspace) -> None:
     workspace.change(open_case(example("salazar"), "salazar"))
     first = finished(workspace.start("suppression", {}))
     workspace.change(open_case(example("salazar"), "salazar"))
-    assert describe_scope(first, workspace.case).endswith(", opened at another time")
+    assert describe_scope(first, workspace).endswith(", opened at another time")
+
+
+def test_runs_are_numbered_by_table(workspace: Workspace) -> None:
+    workspace.change(open_case(example("salazar"), "salazar"))
+    first = finished(workspace.start("suppression", {}))
+    workspace.change(open_case(example("nchs"), "nchs"))
+    other = finished(workspace.start("suppression", {}))
+    assert (first.number, other.number) == (1, 1)
+    assert workspace.find_job(first.key) is first
+    assert workspace.find_job(other.key) is other
+    workspace.switch(first.case.work)
+    assert finished(workspace.start("suppression", {})).number == 2
+
+
+def test_a_table_of_the_session_is_opened_as_it_was_last(workspace: Workspace) -> None:
+    workspace.change(open_case(example("salazar"), "salazar"))
+    workspace.change(workspace.require_case().with_rules(["threshold(9)"]))
+    last = workspace.require_case()
+    workspace.change(open_case(example("nchs"), "nchs"))
+    assert [case.name for case in workspace.tables] == ["salazar", "nchs"]
+    workspace.switch(last.work)
+    assert workspace.case is last
+    workspace.undo()
+    assert workspace.require_case().name == "nchs"
+    with pytest.raises(InputError, match="no longer open"):
+        workspace.switch("gone")
+
+
+def test_a_stale_run_is_stale_from_any_table(workspace: Workspace) -> None:
+    workspace.change(open_case(example("salazar"), "salazar"))
+    job = finished(workspace.start("suppression", {}))
+    workspace.change(workspace.require_case().with_rules(["threshold(9)"]))
+    assert describe_scope(job, workspace) == "for an earlier table or rules"
+    workspace.change(open_case(example("nchs"), "nchs"))
+    assert describe_scope(job, workspace) == "for an earlier table or rules of salazar"
+
+
+def test_tables_of_one_name_are_told_apart_by_dimensions_or_size(workspace: Workspace) -> None:
+    def name(*others: Case) -> str:
+        for case in (one, *others):
+            workspace.change(case)
+        found = name_table(one, workspace)
+        workspace.clear()
+        return found
+
+    one = open_case(example("salazar"), "firms")
+    assert name(open_case(example("nchs"), "firms")) == "firms (activity by region)"
+    larger = Case("firms", Statement.of(with_code(one.table, "region", "new")))
+    assert name(larger) == f"firms (activity by region), {len(one.table)} cells"
+    assert (
+        name(open_case(example("salazar"), "firms")) == "firms (activity by region), opened at another time"
+    )
 
 
 def test_runs_are_numbered_on_and_can_be_forgotten(workspace: Workspace) -> None:
@@ -157,7 +211,7 @@ def test_runs_are_numbered_on_and_can_be_forgotten(workspace: Workspace) -> None
     workspace.forget(second)
     assert workspace.chosen is first
     assert workspace.start("suppression", {}).number == 2
-    assert workspace.find_job(1) is first
+    assert workspace.find_job(first.key) is first
 
 
 def test_where_nothing_is_sensitive_nothing_is_called_safe(workspace: Workspace) -> None:

@@ -187,7 +187,8 @@ def test_a_coarser_classification_counts_and_its_other_cells_are_noted():
     assert problem.outsider.upper[fine.find("N", "Total")] == 80
     assert problem.published_notes == (
         "the release published earlier: 3 of its 12 cells are none of this table, and what it says of them "
-        "is left out; where the two tables are linked by sums, protect them together as linked tables",
+        "is left out; where the two tables are linked by sums, protect them together as linked tables: "
+        "[tables.NAME] in one project, or tc.link",
     )
     with pytest.raises(LevelsError, match="what was published earlier"):
         marked(fine, ("South", "B"), already_published=suppressed(coarse))

@@ -81,7 +81,7 @@ def test_eight_runs_with_long_names_of_a_table_with_a_long_name(page: Page, tmp_
         expect(page.get_by_test_id(READY[screen])).to_be_visible()
         assert complaints(page) == [], screen
     open_example(page, "salazar")
-    run_method(page, "suppression", 10)
+    run_method(page, "suppression", 1)
     go(page, "compare")
     expect(page.get_by_test_id("compared-1").get_by_test_id("run-8")).to_be_visible()
     assert complaints(page) == []

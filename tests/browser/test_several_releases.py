@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from driving import choose, go, open_path, run_method, undo, unfold
+from driving import choose, go, leads_on, open_path, run_method, undo, unfold
 
 VALUES = {"N": (20, 50, 10), "S": (8, 19, 22), "W": (17, 32, 12)}
 FIRST = (("S", "A"), ("S", "C"), ("W", "A"), ("W", "C"))
@@ -100,3 +100,99 @@ def test_runs_are_judged_together(page: Page, tmp_path: Path) -> None:
     go(page, "rules")
     choose(page, "add-published-run", "1 · suppression")
     expect(page.get_by_test_id("published-0")).to_contain_text("run 1")
+
+
+FIRMS = {
+    ("11", "A"): (50,),
+    ("11", "B"): (40, 30, 60),
+    ("12", "A"): (80, 70, 90),
+    ("12", "B"): (30, 45, 50),
+    ("21", "A"): (60, 50, 40),
+    ("21", "B"): (70, 60, 80),
+    ("22", "A"): (20, 25, 30),
+    ("22", "B"): (40, 35, 30),
+}
+"""Turnover of the firms of each region and industry."""
+
+
+def write_project(folder: Path, name: str, groups: dict[str, tuple[str, ...]]) -> Path:
+    """A project of the firms by industry and by regions, which are grouped in one of several ways."""
+    lines = ["firm,region,industry,turnover"]
+    for (region, industry), numbers in FIRMS.items():
+        lines += [f"F{region}{industry}{k},{region},{industry},{number}" for k, number in enumerate(numbers)]
+    (folder / "firms.csv").write_text("\n".join(lines) + "\n")
+    project = folder / name
+    project.mkdir()
+    tree = [f"Total,{group}" for group in groups]
+    tree += [f"{group},{code}" for group, codes in groups.items() for code in codes]
+    (project / "region.csv").write_text("\n".join(["parent,child", *tree]) + "\n")
+    (project / "project.toml").write_text(
+        '[table]\nmicrodata = "../firms.csv"\nby = { region = "regions", industry = "" }\n'
+        'value = "turnover"\nrespondent = "firm"\n[hierarchies]\n'
+        'regions = "region.csv"\n[rules]\nrule = "frequency(2)"\n'
+    )
+    return project
+
+
+def test_two_safe_tables_of_the_same_records_are_audited_together(page: Page, tmp_path: Path) -> None:
+    open_path(page, write_project(tmp_path, "north-south", {"N": ("11", "12"), "S": ("21", "22")}))
+    run_method(page, "suppression", 1)
+    go(page, "start")
+    open_path(page, write_project(tmp_path, "east-west", {"E": ("11", "21"), "W": ("12", "22")}))
+    go(page, "protect")
+    shares = "Run 1 of north-south (turnover, region by industry) shares 15 cells with this table"
+    expect(page.get_by_test_id("sharing-run")).to_contain_text(shares)
+    run_method(page, "suppression", 1)
+    go(page, "export")
+    expect(page.get_by_test_id("sharing-runs")).to_contain_text(shares)
+    page.get_by_test_id("audit-side-by-side").click()
+    verdict = page.get_by_test_id("side-by-side-verdict")
+    expect(verdict).to_contain_text("✘ Audited together: not safe. (region=11, industry=A)")
+    with leads_on(page):
+        page.get_by_test_id("take-into-account").click()
+    expect(page.get_by_test_id("sharing-run")).to_have_count(0)
+    run_method(page, "suppression", 2)
+    go(page, "rules")
+    expect(page.get_by_test_id("published-0")).to_contain_text("15 of its 21 cells in this table")
+    choose(page, "add-published-run", "1 · suppression · of north-south")
+    expect(page.get_by_test_id("published-1")).to_contain_text("run 1 of north-south")
+    undo(page)
+    go(page, "export")
+    expect(page.get_by_test_id("sharing-runs")).to_contain_text("is taken into account")
+    page.get_by_test_id("audit-side-by-side").click()
+    expect(verdict).to_contain_text("✔ Audited together: safe")
+    go(page, "result")
+    expect(page.get_by_test_id("side-by-side-verdict")).to_contain_text("✔ Audited together: safe")
+
+
+def test_a_table_of_the_session_is_one_click_away_and_its_stale_run_is_told(
+    page: Page, tmp_path: Path
+) -> None:
+    open_path(page, write_project(tmp_path, "north-south", {"N": ("11", "12"), "S": ("21", "22")}))
+    run_method(page, "suppression", 1)
+    go(page, "rules")
+    page.get_by_test_id("rule-1-n").fill("4")
+    expect(page.get_by_test_id("next-step")).to_contain_text("sensitive cells: protect them")
+    go(page, "start")
+    open_path(page, write_project(tmp_path, "east-west", {"E": ("11", "21"), "W": ("12", "22")}))
+    go(page, "compare")
+    with leads_on(page):
+        page.get_by_test_id("open-1").click()
+    stale = "for an earlier table or rules of north-south"
+    expect(page.get_by_test_id("verdict-word")).to_have_text(f"✔ Safe, {stale}")
+    expect(page.get_by_test_id("earlier-case")).to_contain_text("have changed since this run")
+    expect(page.get_by_test_id("next-step")).to_have_text(
+        "Its table or rules changed: open it and protect again"
+    )
+    go(page, "export")
+    expect(page.get_by_test_id("publish")).to_contain_text(f"✔ safe, {stale}")
+    expect(page.get_by_test_id("agree-outdated")).to_be_visible()
+    go(page, "start")
+    with leads_on(page):
+        page.get_by_test_id("switch-table").click()
+    page.wait_for_url("**/table")
+    expect(page.get_by_test_id("case-name")).to_contain_text("north-south")
+    go(page, "export")
+    expect(page.get_by_test_id("next-step")).to_have_text("Table or rules changed: protect again")
+    undo(page)
+    expect(page.get_by_test_id("case-name")).to_contain_text("east-west")

@@ -219,5 +219,5 @@ def test_records_are_classified_protected_explained_and_exported(page: Page, tmp
         click("next-step")
     with page.expect_download() as download:
         click("download-publication")
-    assert download.value.suggested_filename == "firms-run-1-publication.zip"
+    assert download.value.suggested_filename == "firms-district-by-nace-run-1-publication.zip"
     assert clicks <= MOST_FOR_RECORDS

@@ -28,7 +28,9 @@ def run_app_command(
             metavar="CASE", help="Table, JJ file, NCHS text, thesis folder, project.toml or its folder."
         ),
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 takes the last one, or a free one.")
+    ] = 0,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print the address, and open no browser.")
     ] = False,

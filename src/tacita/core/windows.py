@@ -124,7 +124,7 @@ def note_unshared(table: Table, releases: Sequence[Release]) -> Iterator[str]:
                 f"{name_release(release, k, len(releases))} published earlier: {unshared:,} of its "
                 f"{pluralize(int(release.made_by.get('rows', len(release))), 'cell')} are none of this "
                 "table, and what it says of them is left out; where the two tables are linked by sums, "
-                "protect them together as linked tables"
+                "protect them together as linked tables: [tables.NAME] in one project, or tc.link"
             )
 
 

@@ -39,11 +39,36 @@ def pose_together(specifications: Mapping[str, Specification]) -> dict[str, Join
     Raises
     ------
     TacitaError
-        A file cannot be read; the tables are not parts of one: a cell has two values; or they may share cells
-        by dimensions that are not matched.
+        A file cannot be read, or as :func:`pose_stated_together`.
     """
     stated = {name: read_all(each) for name, each in specifications.items()}
-    tables = {name: each.table if isinstance(each, Problem) else each for name, each in stated.items()}
+    published = {
+        name: tuple(read_published(each, _get_table(stated[name]))) for name, each in specifications.items()
+    }
+    return pose_stated_together(specifications, stated, published)
+
+
+def pose_stated_together(
+    specifications: Mapping[str, Specification],
+    stated: Mapping[str, Problem | Table],
+    published: Mapping[str, tuple[Release, ...]],
+) -> dict[str, JointCase]:
+    """Return what each of several specifications requires of all their releases together.
+
+    Parameters
+    ----------
+    stated
+        The table of each, or what its files state of it.
+    published
+        The releases that are already published, of each.
+
+    Raises
+    ------
+    TacitaError
+        The tables are not parts of one: a cell has two values; or they may share cells by dimensions that are
+        not matched.
+    """
+    tables = {name: _get_table(each) for name, each in stated.items()}
     linked = link(tables)
     refuse_related(specifications, tables)
     cases = {}
@@ -54,16 +79,17 @@ def pose_together(specifications: Mapping[str, Specification]) -> dict[str, Join
             # Of the other tables nothing but their cells matters here.
             bounds = -np.inf if known.within is not None else known.lower, known.upper
             given = link_problems({**tables, name: own}, *bounds)
-        cases[name] = JointCase(
-            tables[name],
-            _pose(replace(specification, published=Published()), own, given),
-            tuple(read_published(specification, tables[name])),
-        )
+        cases[name] = JointCase(tables[name], _pose(specification, own, given), published[name])
     return cases
+
+
+def _get_table(stated: Problem | Table) -> Table:
+    return stated.table if isinstance(stated, Problem) else stated
 
 
 def _pose(specification: Specification, own: Problem | Table, given: Problem | Table) -> Problem:
     """Return what a project requires on the cells of linked tables, among them its own."""
+    specification = replace(specification, published=Published())
     alone = compile_problem(specification, own)
     # What must be published was decided for the release, which is there; costs play no part in an audit.
     judged = replace(specification, protect=Protection(), cost=Cost())

@@ -32,8 +32,8 @@ COVER = """
   <p data-when="gone unknown" id="connection-kept" hidden></p>
   <p data-when="gone unknown" hidden>{gone}</p>
   <p data-when="gone" hidden>Start it again in the terminal with <code>tacita app</code>, and open the address
-    that it prints. At the port of this page (<code>--port <span id="connection-port"></span></code>) and in
-    this browser, this page then leads to the start by itself, too.</p>
+    that it prints. It takes the port of this page if that is free; in this browser, this page then leads to
+    the start by itself, too (otherwise with <code>--port <span id="connection-port"></span></code>).</p>
   <p data-when="unknown" hidden>It does not know this browser yet. Open the address that stands in its
     terminal in this browser; Enter there prints a new one. This page then leads to the start by itself.</p>
 </dialog>

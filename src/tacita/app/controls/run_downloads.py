@@ -12,7 +12,7 @@ from nicegui import ui
 
 from tacita.app.controls import notices
 from tacita.app.controls.downloads import make_download_path, offer_download
-from tacita.app.work.exports import Export, export_run, export_sheet, make_file_name, zip_files
+from tacita.app.work.exports import Export, export_run, export_sheet, name_files, zip_files
 from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
@@ -78,12 +78,14 @@ async def download_run(
     InputError, UnsafeError
         As :func:`export_shown`.
     """
-    ready, name = make_download_path(workspace.folder), f"{make_file_name(job.case.name)}-run-{job.number}"
+    ready = make_download_path(workspace.folder)
+    name = _name_download(workspace, job)
     with make_scratch_folder(workspace) as folder:
         parcel = await export_shown(
             workspace, job, case, Path(folder), formats, reason, repeatable=which == INTERNAL
         )
         files = parcel.publication if which == PUBLICATION else parcel.internal
+        job.exported |= which == PUBLICATION
         alone = len(files) == 1
         name += f"-{which}{files[0].suffix if alone else '.zip'}"
         if alone:
@@ -110,9 +112,15 @@ async def download_workbook(workspace: Workspace, job: Job, case: Case) -> None:
         parcel = await asyncio.to_thread(export_sheet, job, Path(folder))
         (workbook,) = parcel.publication
         workbook.replace(ready)
-    name = f"{make_file_name(job.case.name)}-run-{job.number}-{PUBLICATION}.xlsx"
+        job.exported = True
+    name = f"{_name_download(workspace, job)}-{PUBLICATION}.xlsx"
     offer_download(ready, name)
     notices.tell("\n".join([name, *parcel.notes]), "done")
+
+
+def _name_download(workspace: Workspace, job: Job) -> str:
+    """Return the beginning of the names of files that the user downloads of a run."""
+    return f"{name_files(job.case, workspace.tables)}-run-{job.number}"
 
 
 def make_scratch_folder(workspace: Workspace) -> TemporaryDirectory[str]:

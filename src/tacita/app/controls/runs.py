@@ -5,11 +5,13 @@ from __future__ import annotations
 from nicegui import ui
 from nicegui.events import ValueChangeEventArguments
 
+from tacita.app.controls import next_step
 from tacita.app.controls.page_parts import show_no_run
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
 from tacita.core.outcome import Outcome, Status
+from tacita.core.words import pluralize
 
 SIGNS = {State.SAFE: "✔", State.UNSAFE: "✘", State.UNCHECKED: "–", State.FAILED: "!", State.CANCELLED: "–"}
 WORDS = {
@@ -31,6 +33,8 @@ COSTS = {
     "distance": "their distances from sensitive cells",
 }
 """What cells cost, in the words of a loss."""
+OPEN_AGAIN = ("Its table or rules changed: open it and protect again", "/")
+"""The next step where it is of an earlier state of another table."""
 LOOK_AGAIN = 0.4
 """Seconds between two looks at a run that is not over."""
 
@@ -44,40 +48,59 @@ def choose_run(workspace: Workspace, chosen: Job | None) -> Job | None:
         show_no_run(len(workspace.runs_of_others), has_table=workspace.case is not None)
         return None
 
-    def choose(event: ValueChangeEventArguments[int]) -> None:
+    def choose(event: ValueChangeEventArguments[str]) -> None:
         # A run that another window removed is no longer in the list of the page built anew.
         if (job := workspace.find_job(event.value)) is not None:
             workspace.choose(job)
         ui.navigate.reload()
 
     named = {
-        job.number: f"{job.title} · {describe_run(job, workspace.case)}"
+        job.key: f"{job.title} · {describe_run(job, workspace)}"
         for runs in (workspace.runs_of_table, workspace.runs_of_others)
         for job in reversed(runs)
     }
-    ui.select(named, value=chosen.number, label="Run", on_change=choose).props(
+    ui.select(named, value=chosen.key, label="Run", on_change=choose).props(
         "outlined dense options-dense data-testid=choose-run"
     ).classes("choose-run")
     if chosen.case is not workspace.case:
-        ui.label(
-            f"This run and its verdict are of {name_table(chosen, workspace.case)}: another table than the "
-            "open one."
-            if is_of_other_table(chosen, workspace.case)
-            else "The table or its rules have changed since this run: it is of the case as it was then, and "
-            "so is its verdict."
-        ).classes("complaint").props("data-testid=earlier-case")
+        ui.label(_explain_scope(chosen, workspace)).classes("complaint").props("data-testid=earlier-case")
     if not chosen.state.over:
         _wait_for(chosen)
         return None
     return chosen
 
 
-def describe_run(job: Job, now: Case | None) -> str:
-    """Return a run's state as pages show it, such as ``✔ safe``, and whether its case is an old one."""
+def _explain_scope(job: Job, workspace: Workspace) -> str:
+    """Return sentences for a page on a run that is not of the present case."""
+    sentences = []
+    if is_of_other_table(job, workspace.case):
+        table = name_table(job.case, workspace)
+        sentences.append(f"This run and its verdict are of {table}: another table than the open one.")
+    if workspace.is_outdated(job):
+        sentences.append(
+            "The table or its rules have changed since this run: it is of the case as it was then, and so is "
+            "its verdict."
+        )
+    return " ".join(sentences)
+
+
+def propose_protecting_again(job: Job, workspace: Workspace) -> None:
+    """Propose on the page to protect a run's table again, which has changed since the run."""
+    next_step.propose(*(OPEN_AGAIN if is_of_other_table(job, workspace.case) else PROTECT_AGAIN))
+
+
+def describe_run(job: Job, workspace: Workspace) -> str:
+    """Return a run's state as pages show it, such as ``✔ safe``, and what its verdict is about where that is
+    not the present case.
+    """
+    scope = describe_scope(job, workspace)
+    return f"{describe_state(job)}, {scope}" if scope else describe_state(job)
+
+
+def describe_state(job: Job) -> str:
+    """Return a run's state as pages show it, such as ``✔ safe``."""
     sign = SIGNS.get(job.state)
-    words = f"{sign} {job.state.value}" if sign else job.state.value
-    scope = describe_scope(job, now)
-    return f"{words}, {scope}" if scope else words
+    return f"{sign} {job.state.value}" if sign else job.state.value
 
 
 def find_tone(job: Job, now: Case | None) -> str:
@@ -92,19 +115,28 @@ def is_of_other_table(job: Job, now: Case | None) -> bool:
     return now is not None and job.case.work != now.work
 
 
-def name_table(job: Job, now: Case | None) -> str:
-    """Return words for pages on a run's table that tell it apart from the open one."""
-    if now is None or job.case.name != now.name:
-        return job.case.name
-    described = job.case.description
-    return described if described != now.description else f"{described}, opened at another time"
+def name_table(case: Case, workspace: Workspace) -> str:
+    """Return words for pages on a table that tell it apart from the session's other tables."""
+    own = _list_names(case)
+    others = [_list_names(other) for other in workspace.tables if other.work != case.work]
+    for k, name in enumerate(own):
+        if all(name != names[k] for names in others):
+            return name
+    return f"{own[1]}, opened at another time"
 
 
-def describe_scope(job: Job, now: Case | None) -> str:
+def _list_names(case: Case) -> tuple[str, str, str]:
+    """Return what a page can call a table, the shortest first."""
+    return case.name, case.description, f"{case.description}, {pluralize(len(case.table), 'cell')}"
+
+
+def describe_scope(job: Job, workspace: Workspace) -> str:
     """Return words for pages on what a run's verdict is about; empty if it is about the present case."""
-    if is_of_other_table(job, now):
-        return f"for {name_table(job, now)}"
-    return EARLIER if job.case is not now else ""
+    outdated = workspace.is_outdated(job)
+    if is_of_other_table(job, workspace.case):
+        table = name_table(job.case, workspace)
+        return f"{EARLIER} of {table}" if outdated else f"for {table}"
+    return EARLIER if outdated else ""
 
 
 def _wait_for(job: Job) -> None:

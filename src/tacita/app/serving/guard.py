@@ -39,7 +39,8 @@ Headers = list[tuple[bytes, bytes]]
 
 NEW_ADDRESS = (
     "Press Enter in the terminal where <code>tacita app</code> runs: it prints a new address, "
-    "which works once. Open that one in this browser."
+    "which works once. Open that one in this browser. Where it runs in the background and nobody can press "
+    "Enter, end it and start it again: recent work, unless it is switched off, is there again."
 )
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacita.app.serving.guard import LARGEST_UPLOAD, Guard
+from tacita.app.serving.last_port import read_last_port, remember_port
 from tacita.core.errors import InputError
 from tacita.storage.temporary import make_temporary_folder, remove_dead_folders
 
@@ -98,7 +99,7 @@ def serve(
     Parameters
     ----------
     port
-        0 takes a free one.
+        0 takes that of the user's last server if it is free, or else any free one.
     case
         A file that the first session begins with.
     largest_upload
@@ -114,13 +115,14 @@ def serve(
     report
         Called with what was found of servers that were killed.
     """
-    with _end_in_order(), _bind(port) as listener, _use_private_folder() as removed:
+    with _end_in_order(), _bind_as_before(port) as listener, _use_private_folder() as removed:
         from tacita.app.frame import register
         from tacita.app.serving.doors import Doors
         from tacita.app.work.recent import Keeper, RecentWork
         from tacita.app.work.workspace import Workspace
 
         port = listener.getsockname()[1]
+        remember_port(port)
         recent = RecentWork()
         if keep_recent is not None:
             recent.enable(keep_recent)
@@ -148,6 +150,16 @@ def serve(
             server = _make_server(create(doors, port, register, largest_upload=largest_upload), started)
             with contextlib.closing(keeper):
                 server.run(sockets=[listener])
+
+
+def _bind_as_before(port: int) -> socket.socket:
+    """Return a socket bound to a port of the app; for 0 to the last one, so that pages which wait there for a
+    server find it, or to a free one where another program has that by now.
+    """
+    if not port and (last := read_last_port()):
+        with contextlib.suppress(InputError):
+            return _bind(last)
+    return _bind(port)
 
 
 def _bind(port: int) -> socket.socket:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -19,6 +19,7 @@ from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case, DecisionKind
 from tacita.app.work.paths import hide_folders
 from tacita.core.errors import InputError, TacitaError, UnsafeError
+from tacita.core.words import pluralize
 from tacita.formats.jj import write_jj
 from tacita.formats.nchs import write_nchs
 from tacita.formats.petrenko import FILES as THESIS
@@ -139,10 +140,7 @@ def export_sheet(job: Job, folder: Path) -> Export:
 
 def _name_values(case: Case) -> str:
     """Return a title that tells readers what is added up, for a table of the user's records; else none."""
-    source = case.specification.table
-    if source is None or source.microdata is None or source.value is None:
-        return ""
-    return f"{source.value}: {' by '.join(d.name for d in case.table.structure.dimensions)}"
+    return f"{case.tabulated}: {case.dimensions}" if case.tabulated else ""
 
 
 def _write_repetition(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Written:
@@ -210,6 +208,17 @@ def save_case(case: Case, target: Path, way: str, *, passing: Path) -> Written:
     if way == "nchs":
         return Written((write_nchs(case.table, target),), notes)
     return Written((write_table(case.table, target, case.problem),), notes)
+
+
+def name_files(case: Case, others: Iterable[Case] = ()) -> str:
+    """Return what files of a case are called: after its name, and its dimensions where it is one of the
+    tables that its records can make; with its number of cells where another case would be called the same.
+    """
+    name = make_file_name(f"{case.name} {case.dimensions}" if case.tabulated is not None else case.name)
+    taken = any(name_files(other) == name for other in others if other.work != case.work)
+    return (
+        f"{name}-{pluralize(len(case.table), 'cell').replace(' ', '-').replace(',', '')}" if taken else name
+    )
 
 
 def make_file_name(text: str) -> str:

@@ -68,7 +68,7 @@ class Job:
     ``failure`` is the error that ended a run, with its remedies as data, unless it is a fault of the program.
 
     ``found`` is the release of a run that was finished before, with its ``secret`` seed: it is not searched
-    for again, and audited anew.
+    for again, and audited anew. ``exported`` says whether files of it for publication left the app.
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class Job:
         seed: int | None = None,
         secret: int | None = None,
         found: Release | None = None,
+        exported: bool = False,
     ) -> None:
         self.number = number
         self.case = case
@@ -95,6 +96,7 @@ class Job:
         drawn = draw_seed() if secret is None else secret
         self.secret = drawn if seed is None else seed
         self._found = found
+        self.exported = exported
         self.state = State.WAITING
         self.events: list[Event] = []
         self.latest: Event | None = None
@@ -116,6 +118,11 @@ class Job:
         self._started: float | None = None
         self._ended: float | None = None
         self._last_line = ""
+
+    @property
+    def key(self) -> str:
+        """The run's name in the session, whichever table is open: runs of each table are numbered from 1."""
+        return f"{self.case.work}-{self.number}"
 
     @property
     def title(self) -> str:

@@ -97,6 +97,9 @@ class Case:
         A name for what was opened: all cases that are made of it have the same, and no other has it.
     sheet
         The sheet of a workbook that the table was read from, while it is the same table.
+    tabulated
+        What was added up over the records that the table comes from, "" for counts of them; None where it
+        does not come from records. It stays when the records are gone.
     """
 
     name: str
@@ -104,6 +107,7 @@ class Case:
     specification: Specification = field(default_factory=Specification)
     work: str = field(default_factory=lambda: secrets.token_hex(8))
     sheet: InputSheet | None = None
+    tabulated: str | None = None
 
     @property
     def table(self) -> Table:
@@ -114,11 +118,13 @@ class Case:
         """The table's name with its values and dimensions: ``firms (turnover, region by size)``; by these
         the user tells tables of one file of records apart.
         """
-        source = self.specification.table
-        values = [source.value] if source is not None and source.microdata and source.value else []
-        dimensions = " by ".join(dimension.name for dimension in self.table.structure.dimensions)
-        parts = ", ".join([*values, dimensions] if dimensions else values)
+        parts = ", ".join(part for part in (self.tabulated, self.dimensions) if part)
         return f"{self.name} ({parts})" if parts else self.name
+
+    @property
+    def dimensions(self) -> str:
+        """The names of the table's dimensions, such as ``region by size``; empty where it has none."""
+        return " by ".join(dimension.name for dimension in self.table.structure.dimensions)
 
     @property
     def rules(self) -> tuple[str, ...]:

@@ -243,7 +243,9 @@ def _open_project(path: Path, reading: ReadOptions, name: str) -> Case:
 
 def open_specification(specification: Specification, name: str) -> Case:
     """Return the app's case of a specification, its files read; one that does not fit is refused."""
-    case = decide_as_stated(Case(name, specification.read(), specification))
+    source = specification.table
+    tabulated = None if source is None or source.microdata is None else source.value or ""
+    case = decide_as_stated(Case(name, specification.read(), specification, tabulated=tabulated))
     _ = case.problem
     return case
 

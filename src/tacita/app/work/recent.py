@@ -3,6 +3,7 @@
     STATE/recent/0123456789abcdef.work     one for each table that was opened: the case, and finished runs
     STATE/recent/0123456789abcdef.lock     locked while a session works on it
     STATE/recent/settings.json             whether anything is kept
+    STATE/recent/port                      the port of the last server: tacita.app.serving.last_port
 
 A project folder cannot hold all of it: rules that are typed by half, or who contributed to a table that was
 edited, or whose records are gone. So cases and releases are written as the values they are
@@ -45,13 +46,16 @@ SHARE = 20
 
 @dataclass(frozen=True, eq=False)
 class KeptRun:
-    """A finished run: what it was asked for, its secret seed, and its release, but not its verdict."""
+    """A finished run: what it was asked for, its secret seed, its release, and whether files for publication
+    left the app; but not its verdict.
+    """
 
     number: int
     case: Case
     request: Mapping[str, Any]
     secret: int
     release: Release
+    exported: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +208,8 @@ def describe_work(workspace: Workspace, case: Case) -> Work:
     # One object each, so that runs of the present case are runs of the present case again.
     known = {id(each): without_passing(each) for each in (case, *(job.case for job, _ in found))}
     runs = tuple(
-        KeptRun(job.number, known[id(job.case)], job.request, job.secret, release) for job, release in found
+        KeptRun(job.number, known[id(job.case)], job.request, job.secret, release, job.exported)
+        for job, release in found
     )
     return Work(known[id(case)], runs, workspace.formats)
 
@@ -264,7 +269,7 @@ class Keeper:
                 self._recent.remove(key)
             session.locks, session.kept, workspace.not_kept = {}, (), ""
             return
-        judged = [(job, job.state) for job in list(workspace.jobs) if job.state.judged]
+        judged = [(job, job.state, job.exported) for job in list(workspace.jobs) if job.state.judged]
         now = (case, workspace.formats, *judged)
         if now == session.kept:
             return
@@ -294,7 +299,7 @@ def restore(workspace: Workspace, work: Work, *, in_use: bool) -> list[str]:
         notes.append("Another session works on it too: this one has a copy.")
     for run in work.runs:
         try:
-            workspace.resume(run.request, run.secret, run.release, known[id(run.case)])
+            workspace.resume(run, known[id(run.case)])
         except TacitaError as error:
             notes.append(f"Run {run.number} could not be taken up again: {error}")
     if work.runs:

@@ -19,13 +19,13 @@ import numpy as np
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case
 from tacita.core.errors import InputError
-from tacita.core.release import Release
 from tacita.specification.specification import Specification
 
 if TYPE_CHECKING:
     from tacita.app.work.inputs import RecordsAlternative, SheetQuestion, UserInput
-    from tacita.app.work.recent import RecentWork
+    from tacita.app.work.recent import KeptRun, RecentWork
     from tacita.app.work.records import RecordsFile
+    from tacita.app.work.sharing_runs import JointVerdict
 
 MOST_STEPS = 100
 """How far undo reaches back."""
@@ -94,6 +94,8 @@ class Workspace:
         # Whether the page Protect opens the result of a safe run by itself.
         self.opens_result = True
         self.notes: list[str] = []
+        # What audits of runs of several tables found, by the runs.
+        self.joint_verdicts: dict[frozenset[Job], JointVerdict] = {}
         # The cell that the page Table has its focus on when it is opened next, by its number.
         self.sought: int | None = None
 
@@ -190,8 +192,25 @@ class Workspace:
     @property
     def works(self) -> frozenset[str]:
         """The names of what was opened in this session, as far as undo or a run leads back to it."""
-        cases = [*self._past, *self._future, *(job.case for job in self.jobs)]
-        return frozenset(case.work for case in cases)
+        return frozenset(case.work for case in self.tables)
+
+    @property
+    def tables(self) -> list[Case]:
+        """The tables of the session, as far as undo or a run leads back to them, each as it was last."""
+        found = {job.case.work: job.case for job in self.jobs} | self._find_last_states()
+        return list(found.values())
+
+    def _find_last_states(self) -> dict[str, Case]:
+        """Return the last state of each table that undo, or else redo, leads to, by its name."""
+        present = [] if self.case is None else [self.case]
+        return {case.work: case for case in [*reversed(self._future), *self._past, *present]}
+
+    def switch(self, work: str) -> None:
+        """Open another table of the session as it was last; Undo leads back to the present one."""
+        case = next((case for case in self.tables if case.work == work), None)
+        if case is None:
+            raise InputError("this table is no longer open", remedy="reload the page", options=["reload"])
+        self.change(case)
 
     @property
     def can_undo(self) -> bool:
@@ -226,14 +245,23 @@ class Workspace:
         effort: dict[str, Any] = {"time_limit": time_limit, "gap": gap, "seed": seed}
         return self._begin(lambda number: Job(number, self.require_case(), method, options, **effort))
 
-    def resume(self, request: Mapping[str, Any], secret: int, release: Release, case: Case) -> Job:
-        """Return a run that an earlier session finished, with its release, which is audited anew."""
-        return self._begin(lambda number: Job(number, case, **request, secret=secret, found=release))
+    def resume(self, kept: KeptRun, case: Case) -> Job:
+        """Return a run that an earlier session finished, with its number; its release is audited anew."""
+        return self._begin(
+            lambda _: Job(
+                kept.number,
+                case,
+                **kept.request,
+                secret=kept.secret,
+                found=kept.release,
+                exported=kept.exported,
+            )
+        )
 
     def _begin(self, make: Callable[[int], Job]) -> Job:
-        # Two clicks may come in two threads: no two runs have the same number.
+        # Two clicks may come in two threads: no two runs of a table have the same number.
         with self._numbering:
-            job = make(1 + max((job.number for job in self.jobs), default=0))
+            job = make(1 + max((job.number for job in self.runs_of_table), default=0))
             self.jobs.append(job)
         self._chosen, self._picked = job, False
         self._threads.submit(job.carry_out)
@@ -256,6 +284,8 @@ class Workspace:
         with self._numbering:
             if job in self.jobs:
                 self.jobs.remove(job)
+        for runs in [runs for runs in self.joint_verdicts if job in runs]:
+            del self.joint_verdicts[runs]
         if self._chosen is job:
             self._chosen = None
 
@@ -289,9 +319,7 @@ class Workspace:
 
         Of a table that is not open the last state counts that undo, or else redo, leads to.
         """
-        states = [*reversed(self._future), *self._past, self.case]
-        own = (case for case in reversed(states) if case is not None and case.work == job.case.work)
-        return next(own, None) is not job.case
+        return self._find_last_states().get(job.case.work) is not job.case
 
     def choose(self, job: Job) -> None:
         """Let the pages of the session show a run.
@@ -309,9 +337,9 @@ class Workspace:
             )
         self._chosen, self._picked = job, True
 
-    def find_job(self, number: int) -> Job | None:
-        """Return a run of the session by its number; None where there is none."""
-        return next((job for job in self.jobs if job.number == number), None)
+    def find_job(self, key: str) -> Job | None:
+        """Return a run of the session by its key; None where there is none."""
+        return next((job for job in self.jobs if job.key == key), None)
 
     def close(self) -> None:
         """Stop all runs of the session and remove its folder."""

@@ -12,7 +12,7 @@ from tacita.app.controls.page_parts import as_label, make_heading, make_scroll_r
 from tacita.app.controls.runs import describe_run
 from tacita.app.screens.compare.run_measures import format_measure, measure_run, show_verdict
 from tacita.app.work.job import Job, State
-from tacita.app.work.open_case import Case
+from tacita.app.work.workspace import Workspace
 from tacita.core.words import format_number
 from tacita.report.measures import MEASURES
 
@@ -25,7 +25,7 @@ FAINT = {"lineStyle": {"color": "#8895a144"}}
 COLOURS = {State.SAFE: "#2f7fc4", State.UNSAFE: "#cf4a52", State.UNCHECKED: "#7c8894"}
 
 
-def build(jobs: Sequence[Job], now: Case | None) -> None:
+def build(jobs: Sequence[Job], workspace: Workspace) -> None:
     """Show the plot of risk against loss on the page Compare, a choice of its axis, and its numbers."""
     points = {job.number: measure_run(job) for job in jobs}
     with ui.element("div").classes("strip"):
@@ -48,11 +48,11 @@ def build(jobs: Sequence[Job], now: Case | None) -> None:
         chart.options.clear()
         chart.options.update(_make_options(jobs, points, key))
         chart.update()
-        described = "; ".join(f"{job.title}: {_describe_point(job, points, key, now)}" for job in jobs)
+        described = "; ".join(f"{job.title}: {_describe_point(job, points, key, workspace)}" for job in jobs)
         chart.props["aria-label"] = f"Risk against {ACROSS[key]}. {described}"
         listed.clear()
         with listed:
-            _show_table(jobs, points, key, now)
+            _show_table(jobs, points, key, workspace)
 
     across.on_value_change(show)
     show()
@@ -75,12 +75,12 @@ def label_points(drawn: Mapping[int, tuple[float, float]], near: tuple[float, fl
     return found | {group[0]: ", ".join(map(str, group)) for group in groups}
 
 
-def _describe_point(job: Job, points: dict[int, Any], key: str, now: Case | None) -> str:
+def _describe_point(job: Job, points: dict[int, Any], key: str, workspace: Workspace) -> str:
     lost, risk = (format_number(points[job.number][name]) for name in (key, "risk"))
-    return f"{ACROSS[key]} {lost}, risk {risk}, {describe_run(job, now)}"
+    return f"{ACROSS[key]} {lost}, risk {risk}, {describe_run(job, workspace)}"
 
 
-def _show_table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case | None) -> None:
+def _show_table(jobs: Sequence[Job], points: dict[int, Any], key: str, workspace: Workspace) -> None:
     """Show the numbers of the risk plot as a table on the page, for those who do not see the plot."""
     columns = {measure.key: measure for measure in MEASURES}
     with ui.element("table").classes("plain").props("data-testid=plot-table"):
@@ -96,7 +96,7 @@ def _show_table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case
                     for entry in (job.title, *texts):
                         put_words("td", entry)
                     with ui.element("td").classes("words"):
-                        show_verdict(job, now)
+                        show_verdict(job, workspace)
 
 
 def _make_options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str, Any]:

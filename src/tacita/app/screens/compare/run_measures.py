@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from nicegui import ui
 
-from tacita.app.controls.runs import EARLIER, describe_run, describe_scope, find_tone, is_of_other_table
+from tacita.app.controls.runs import EARLIER, describe_scope, describe_state, find_tone, is_of_other_table
 from tacita.app.work.job import Job, State
-from tacita.app.work.open_case import Case
+from tacita.app.work.workspace import Workspace
 from tacita.report.measures import Measure, Measures, compute_measures, find_best
 
 
@@ -33,17 +33,20 @@ EARLIER_NOTE = f"{DAGGER} {EARLIER}: the verdict is about that."
 OTHER_NOTE = f"{DAGGER} for another table than the open one: the verdict is about that."
 
 
-def note_earlier_runs(jobs: Sequence[Job], now: Case | None) -> str:
+def note_earlier_runs(jobs: Sequence[Job], workspace: Workspace) -> str:
     """Return the note on † below runs of one table on the page Compare; empty where no run has it."""
-    if all(job.case is now for job in jobs):
+    if all(job.case is workspace.case for job in jobs):
         return ""
-    return OTHER_NOTE if is_of_other_table(jobs[0], now) else EARLIER_NOTE
+    if not is_of_other_table(jobs[0], workspace.case):
+        return EARLIER_NOTE
+    outdated = ", ".join(str(job.number) for job in jobs if workspace.is_outdated(job))
+    return f"{OTHER_NOTE} {EARLIER.capitalize()} of it: {outdated}." if outdated else OTHER_NOTE
 
 
-def show_verdict(job: Job, now: Case | None) -> None:
+def show_verdict(job: Job, workspace: Workspace) -> None:
     """Show a run's verdict on the page Compare: ``✔ safe``, with † where it is for an earlier case."""
-    with ui.element("div").classes(find_tone(job, now)):
-        ui.label(describe_run(job, job.case)).classes("in-line")
-        if job.case is not now:
-            ui.label(f", {describe_scope(job, now)}").classes("for-the-ear")
+    with ui.element("div").classes(find_tone(job, workspace.case)):
+        ui.label(describe_state(job)).classes("in-line")
+        if job.case is not workspace.case:
+            ui.label(f", {describe_scope(job, workspace)}").classes("for-the-ear")
             ui.label(f"\N{NO-BREAK SPACE}{DAGGER}").classes("in-line").props("aria-hidden=true")

@@ -59,7 +59,7 @@ def build(workspace: Workspace) -> None:
             if len(group) > 1:
                 CellsPanel(workspace, group, position)
                 JointAuditPanel(workspace, group)
-                risk_plot.build(group, workspace.case)
+                risk_plot.build(group, workspace)
             statistics_table.build(group)
     _show_failed(workspace)
 
@@ -72,7 +72,8 @@ def _name_group(workspace: Workspace, group: list[Job]) -> str:
     if case.table is _find_present_table(workspace):
         return f"Runs of the present table: {case.description}"
     if is_of_other_table(group[0], workspace.case):
-        return f"Runs of another table: {case.description}"
+        # The dimensions, even where the name alone tells it apart.
+        return f"Runs of another table: {max(case.description, name_table(case, workspace), key=len)}"
     return f"Runs of the table before it was changed: {case.description}"
 
 
@@ -98,7 +99,7 @@ def _show_failed(workspace: Workspace) -> None:
     with make_panel("Runs that found no release", label="Runs without a release"):
         for job in failed:
             other = is_of_other_table(job, workspace.case)
-            whose = f", for {name_table(job, workspace.case)}" if other else ""
+            whose = f", for {name_table(job.case, workspace)}" if other else ""
             ui.label(f"{job.title}{whose}: {job.error}")
 
 
@@ -118,7 +119,7 @@ class RunTable:
         ui.switch("All measures", on_change=lambda event: self._widen(bool(event.value))).props(
             "dense data-testid=all-measures"
         )
-        if note := note_earlier_runs(jobs, workspace.case):
+        if note := note_earlier_runs(jobs, workspace):
             ui.label(note).classes("muted").props("data-testid=earlier-runs")
         self._starred = ui.label(STARRED).classes("muted").props("data-testid=starred")
         if len({job.method.name for job in jobs}) > 1:
@@ -180,7 +181,7 @@ class RunTable:
                     f"flat dense no-caps align=left data-testid=open-{job.number}"
                 ).classes("run-button")
             with ui.element("td").classes("words").props("role=cell data-head=Verdict"):
-                show_verdict(job, self._workspace.case)
+                show_verdict(job, self._workspace)
             for column in self._columns:
                 self._entry(column, job, job.number in winners[column.key])
             with ui.element("td").props("role=cell"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nicegui import ui
 
-from tacita.app.controls import next_step, notices
+from tacita.app.controls import notices
 from tacita.app.controls.page_parts import make_panel, make_scroll_region, put_words
 from tacita.app.controls.remedies import Remedy, lead_to
 from tacita.app.controls.run_downloads import (
@@ -19,15 +19,15 @@ from tacita.app.controls.run_downloads import (
     show_busy,
 )
 from tacita.app.controls.runs import (
-    PROTECT_AGAIN,
     choose_run,
     describe_run,
     find_tone,
-    is_of_other_table,
+    propose_protecting_again,
 )
+from tacita.app.controls.sharing_notice import warn_before_export
 from tacita.app.screens.export.file_list import TELLING, FileList, list_internal_files, sort_files
 from tacita.app.screens.export.place_field import PlaceField
-from tacita.app.work.exports import Export, make_file_name
+from tacita.app.work.exports import Export, name_files
 from tacita.app.work.job import Job
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import TacitaError
@@ -51,7 +51,7 @@ def build(workspace: Workspace) -> None:
         if (newest := workspace.chosen) is not None and newest is not job:
             ui.label(
                 "Proposed is the newest run of the present table and rules that is safe. "
-                f"The run shown last: {newest.title} · {describe_run(newest, workspace.case)}."
+                f"The run shown last: {newest.title} · {describe_run(newest, workspace)}."
             ).classes("muted").props("data-testid=proposed")
         if job.audit is None:
             ui.label(f"This run has nothing to export: {job.error}").props("data-testid=nothing-to-export")
@@ -78,7 +78,8 @@ class Publishing:
     def __init__(self, workspace: Workspace, job: Job) -> None:
         self._workspace, self._job, self._case = workspace, job, workspace.case
         self._safe = job.audit is not None and job.audit.safe
-        ui.label(describe_run(job, workspace.case)).classes(find_tone(job, workspace.case))
+        ui.label(describe_run(job, workspace)).classes(find_tone(job, workspace.case))
+        warn_before_export(workspace, job)
         self._list_files()
         self._why()
         self._destination()
@@ -108,8 +109,7 @@ class Publishing:
                     "were, and was not checked for the present ones",
                     on_change=lambda: self._refresh(),
                 ).props("dense data-testid=agree-outdated")
-                if not is_of_other_table(self._job, self._case):
-                    next_step.propose(*PROTECT_AGAIN)
+                propose_protecting_again(self._job, self._workspace)
             return
         ui.label(
             "This release is not proven safe. It is written only with a reason, which every file carries."
@@ -125,7 +125,7 @@ class Publishing:
             f"The folder gets {PUBLICATION}/ and {INTERNAL}/ side by side. Hand on {PUBLICATION}/ alone, "
             "never the folder that holds both."
         ).classes("muted").props("data-testid=two-folders")
-        folder = f"{make_file_name(self._job.case.name)}-export"
+        folder = f"{name_files(self._job.case, self._workspace.tables)}-export"
         with ui.element("div").classes("strip"):
             self._folder = PlaceField(Path.cwd() / folder, lambda: self._refresh(), "export-folder")
             self._write = ui.button("Write to this folder", on_click=self._write_folder).props(
@@ -194,6 +194,7 @@ class Publishing:
         with notices.attempt(_find_folder_remedies), show_busy(self._write):
             folder = self._folder.path
             parcel = await self._export(folder)
+            self._job.exported = True
             notices.tell(
                 f"Written: {pluralize(len(parcel.publication), 'file')} for publication, "
                 f"{len(parcel.internal)} internal.\nFor publication: {_name_files(parcel.publication)}"

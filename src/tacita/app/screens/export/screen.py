@@ -15,7 +15,7 @@ from tacita.app.controls.page_parts import make_panel, show_no_table
 from tacita.app.controls.run_downloads import show_busy
 from tacita.app.screens.export import publish_panel
 from tacita.app.screens.export.place_field import PlaceField
-from tacita.app.work.exports import FOLDERS, make_file_name, save_case, zip_files
+from tacita.app.work.exports import FOLDERS, name_files, save_case, zip_files
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
 from tacita.core.words import describe_method
@@ -68,7 +68,7 @@ class Saving:
         self._show_place()
 
     def _name(self) -> str:
-        way, name = str(self._way.value), make_file_name(self._case.name)
+        way, name = str(self._way.value), name_files(self._case, self._workspace.tables)
         return name if way in FOLDERS else f"{name}.{ENDINGS.get(way, way)}"
 
     def _show_place(self) -> None:

@@ -89,7 +89,7 @@ class RunCards:
             if job in self._cards:
                 self._cards.pop(job).place.delete()
         for job, card in self._cards.items():
-            card.update(describe_scope(job, self.workspace.case))
+            card.update(describe_scope(job, self.workspace))
         self._title.set_visibility(bool(jobs))
         # Whoever asks may be a button of a card that is gone.
         with self._present:

@@ -13,6 +13,7 @@ from nicegui import run, ui
 from tacita.app.controls import forms, notices
 from tacita.app.controls.page_parts import as_label, make_heading, show_no_table
 from tacita.app.controls.remedies import Remedy, draw_remedies, find_common_remedies, lead_to
+from tacita.app.controls.sharing_notice import warn_before_run
 from tacita.app.screens.protect.run_cards import AWAITED, RunCards
 from tacita.app.work.exports import USUAL_METHOD
 from tacita.app.work.job import Job
@@ -59,6 +60,7 @@ class ProtectScreen:
                     self._choose = ui.label().classes("muted")
                     self._place = ui.element("div")
                     self._effort(begin)
+                    warn_before_run(workspace)
                     self._run_row()
                 self._cards = RunCards(workspace, self._take_over, self._find_remedies)
         self._show_method(begin.method or USUAL_METHOD, begin.options)

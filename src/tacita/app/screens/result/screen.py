@@ -8,7 +8,6 @@ from tacita.app.controls import next_step, notices
 from tacita.app.controls.page_parts import as_label, put_words
 from tacita.app.controls.run_downloads import download_workbook, show_busy
 from tacita.app.controls.runs import (
-    PROTECT_AGAIN,
     SIGNS,
     WORDS,
     choose_run,
@@ -16,8 +15,9 @@ from tacita.app.controls.runs import (
     describe_scope,
     describe_solution,
     find_tone,
-    is_of_other_table,
+    propose_protecting_again,
 )
+from tacita.app.controls.sharing_notice import warn_before_export
 from tacita.app.screens.result import certificate_panel, sensitive_panel, side_by_side
 from tacita.app.work.job import Job, State
 from tacita.app.work.radius_notes import describe_radii
@@ -47,8 +47,9 @@ def build(workspace: Workspace) -> None:
     if job is None:
         return
     _show_verdict(workspace, job)
-    if job.case is not workspace.case and not is_of_other_table(job, workspace.case):
-        next_step.propose(*PROTECT_AGAIN)
+    warn_before_export(workspace, job)
+    if workspace.is_outdated(job):
+        propose_protecting_again(job, workspace)
     else:
         next_step.propose(*NEXT_STEPS.get(job.state, ("Choose another method or option", "/protect")))
     if job.state is State.SAFE and job.case is workspace.case:
@@ -74,7 +75,7 @@ def _offer_workbook(workspace: Workspace, job: Job) -> None:
 
 def _show_verdict(workspace: Workspace, job: Job) -> None:
     """Show the verdict on a run in words on the page, and what to do where it is not "safe"."""
-    other_draws, scope = workspace.count_other_draws(job), describe_scope(job, workspace.case)
+    other_draws, scope = workspace.count_other_draws(job), describe_scope(job, workspace)
     with ui.element("section").classes("panel verdict").props("aria-label=Verdict data-testid=verdict"):
         with ui.element("div").classes("strip verdict-line"):
             word = f"{SIGNS[job.state]} {WORDS[job.state]}"

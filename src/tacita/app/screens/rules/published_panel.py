@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,16 +13,22 @@ from nicegui.events import GenericEventArguments, UploadEventArguments
 from tacita.app.controls import notices
 from tacita.app.controls.inlets import make_one_file_inlet, make_picker_handler
 from tacita.app.controls.page_parts import make_panel
+from tacita.app.controls.runs import name_table
 from tacita.app.work.desk import Desk
 from tacita.app.work.paths import assign_paths, hide_folders
+from tacita.app.work.sharing_runs import list_sharing_runs, take_release
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
-from tacita.core.release import Release
+from tacita.core.release import Mark, Release
+from tacita.core.tables.table import Table
+from tacita.core.windows import count_unshared_cells, match_cells
+from tacita.core.words import pluralize
 from tacita.publication.earlier import read_earlier
 
 ABOUT = (
     "Releases of this table, or of one that shares cells with it, that readers may have kept. Everyone knows "
-    "what they say, and methods protect against all of it together."
+    "what they say of cells of this table, and methods protect against all of it together. Where their other "
+    "cells add up to cells of this table, protect both as linked tables: Help says how."
 )
 EXACT, BASE, RADIUS = "exact", "base", "radius"
 NUMBERS = {
@@ -60,20 +65,19 @@ class PublishedPanel:
 
     def _offer_runs(self) -> None:
         """Offer the runs of this session, which may have been published as well, on the page Rules."""
-        table = self._desk.case.table
-        runs = {
-            job.number: job.title
-            for job in self._workspace.jobs
-            if job.state.judged and job.case.table is table
-        }
-        if not runs:
+        case, jobs = self._desk.case, self._workspace.jobs
+        own = [job for job in jobs if job.state.judged and job.case.table is case.table]
+        others = [each.job for each in list_sharing_runs(jobs, case)]
+        if not own and not others:
             return
+        runs = {job.key: job.title for job in own}
+        runs |= {job.key: f"{job.title} · of {name_table(job.case, self._workspace)}" for job in others}
 
-        def add(number: int | None) -> None:
-            job = self._workspace.find_job(number) if number is not None else None
-            if job is not None and job.release is not None:
+        def add(key: str | None) -> None:
+            job = self._workspace.find_job(key) if key is not None else None
+            if job is not None:
                 choice.set_value(None)
-                self._add(replace(job.release, made_by={**job.release.made_by, "file": f"run {job.number}"}))
+                self._add(take_release(job))
 
         choice = ui.select(runs, label="Add the release of a run", on_change=lambda e: add(e.value))
         choice.props(
@@ -82,10 +86,13 @@ class PublishedPanel:
 
     def _show(self) -> None:
         self._list.clear()
+        table = self._desk.case.table
         with self._list:
             for position, release in enumerate(self._desk.case.published):
                 with ui.element("div").classes("strip").props(f"data-testid=published-{position}"):
-                    ui.label(f"{release.made_by.get('file') or 'a release'}: {_count_cells(release)}")
+                    ui.label(
+                        f"{release.made_by.get('file') or 'a release'}: {describe_published(table, release)}"
+                    )
                     ui.button("Remove", on_click=partial(self._remove, position), color=None).props(
                         f"flat dense no-caps data-testid=published-{position}-remove"
                     )
@@ -127,6 +134,20 @@ class PublishedPanel:
         self._show()
 
 
-def _count_cells(release: Release) -> str:
-    """Return words for the page on how much a release publishes, such as ``12 published, 4 suppressed``."""
-    return repr(release).removeprefix("Release(").removesuffix(")")
+def describe_published(table: Table, release: Release) -> str:
+    """Return words for the page on what a release says of a table: ``12 published, 4 suppressed``; and how
+    many of its cells are in the table, unless all are. Cells that it does not list are not counted.
+    """
+    marks = release.marks
+    if release.structure.same_cells(table.structure):
+        rows, apart = int(release.made_by.get("rows", len(release))), count_unshared_cells(table, release)
+    else:
+        shared = match_cells(table.structure, release.structure) >= 0
+        rows, apart, marks = len(release), int((~shared).sum()), marks[shared]
+    counts = {mark: int((marks == mark).sum()) for mark in Mark}
+    # What is read from a file has the cells of the table, and those that it does not list look suppressed.
+    counts[Mark.SUPPRESSED] -= max(0, len(marks) - (rows - apart))
+    said = ", ".join(f"{count:,} {mark.word}" for mark, count in counts.items() if count > 0)
+    if not apart:
+        return said
+    return f"{rows - apart:,} of its {pluralize(rows, 'cell')} in this table ({said}), {apart:,} not"

@@ -16,7 +16,7 @@ from tacita.core.words import pluralize
 
 UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
-NOTHING, NOTHING_ELSE = "None is kept yet.", "Nothing is kept besides the open table."
+NOTHING, NOTHING_ELSE = "None is kept yet.", "Nothing is kept besides the open tables."
 
 
 class RecentPanel:
@@ -39,8 +39,8 @@ class RecentPanel:
         self._show()
 
     def _show(self) -> None:
-        case = self._workspace.case
-        offers = [offer for offer in self._recent.list_offers() if case is None or offer.key != case.work]
+        case, own = self._workspace.case, self._workspace.works
+        offers = [offer for offer in self._recent.list_offers() if offer.key not in own]
         self._list.clear()
         with self._list:
             for offer in offers:
@@ -55,9 +55,7 @@ class RecentPanel:
         with ui.element("div").classes("recent").props(f"data-testid=recent-{offer.key}"):
             button = ui.button(offer.name, on_click=partial(self._go_on, self._recent, offer), color=None)
             button.props("flat dense no-caps align=left data-testid=recent-open")
-            ui.label(describe_offer(offer, own=offer.key in self._workspace.works)).classes(
-                "muted number recent-about"
-            )
+            ui.label(describe_offer(offer)).classes("muted number recent-about")
             remove = ui.button("Remove", on_click=partial(self._remove, offer), color=None)
             remove.props("flat dense no-caps data-testid=recent-remove")
             remove.props["aria-label"] = f"Remove {offer.name} from recent work"
@@ -94,12 +92,13 @@ class RecentPanel:
         self._show()
 
 
-def describe_offer(offer: Offer, now: datetime | None = None, *, own: bool = False) -> str:
-    """Return words on a kept work for the page Start: its size, its runs, when it was kept, and by whom."""
+def describe_offer(offer: Offer, now: datetime | None = None) -> str:
+    """Return words on a kept work for the page Start: its size, its runs, when it was kept, and whether it is
+    open elsewhere.
+    """
     names = " by ".join(offer.dimensions) or "a list of cells"
     runs = f" · {pluralize(offer.runs, 'run')}" if offer.runs else ""
-    session = "this session" if own else "another session"
-    elsewhere = f" · open in {session}: a copy is opened" if offer.in_use else ""
+    elsewhere = " · open in another session: a copy is opened" if offer.in_use else ""
     age = _describe_age((now or datetime.now(UTC)) - offer.saved)
     return f"{names} · {pluralize(offer.cells, 'cell')}{runs} · {age}{elsewhere}"
 

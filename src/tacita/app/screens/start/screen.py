@@ -31,6 +31,7 @@ from tacita.app.controls.inlets import (
 )
 from tacita.app.controls.page_parts import make_heading, make_panel
 from tacita.app.controls.remedies import Remedy, find_field_remedies, lead_to
+from tacita.app.controls.runs import name_table
 from tacita.app.screens.start.reading_panel import ReadingPanel
 from tacita.app.screens.start.recent_panel import RecentPanel
 from tacita.app.screens.start.records_panel import RecordsPanel
@@ -136,9 +137,29 @@ class StartScreen:
             ui.label("Open now:").classes("muted")
             ui.link(case.name, "/table").classes("open-name").props("data-testid=open-now-link")
             ui.label(f"{names} · {pluralize(len(case.table), 'cell')}{runs}").classes("number")
-            ui.button("Clear all", on_click=self._clear, color=None).props(
+            ui.button("Clear all tables", on_click=self._clear, color=None).props(
                 "flat dense no-caps data-testid=clear-all"
             )
+        self._offer_open_tables(case)
+
+    def _offer_open_tables(self, present: Case) -> None:
+        """Offer the session's other tables, each by one click."""
+        others = [case for case in self.workspace.tables if case.work != present.work]
+        if not others:
+            return
+        with ui.element("div").classes("strip").props("data-testid=open-tables"):
+            ui.label("Also open:").classes("muted")
+            for case in others:
+                button = ui.button(
+                    name_table(case, self.workspace), on_click=partial(self._switch, case.work), color=None
+                )
+                button.props("flat dense no-caps data-testid=switch-table")
+
+    def _switch(self, work: str) -> None:
+        """Open another table of the session as it was last, and lead to the page Table."""
+        with notices.attempt():
+            self.workspace.switch(work)
+            frame.open_screen("table")
 
     def _open_files(self) -> None:
         with make_panel("Open files").classes("drop-zone").props("data-testid=drop-zone"):
@@ -430,10 +451,10 @@ class StartScreen:
 
     async def _clear(self) -> None:
         if await confirm(
-            "Drop the table, its changes and all runs?",
+            "Drop all open tables, their changes and all runs?",
             "What was not exported is gone, and is not kept as recent work either.",
             "Keep them",
-            "Clear all",
+            "Clear all tables",
             "clear",
         ):
             self.workspace.clear()
@@ -444,7 +465,7 @@ def describe_left_runs(left: Sequence[Job]) -> str:
     """Return a sentence for the page on the runs of the table that was open before this one."""
     stay = "stays" if len(left) == 1 else "stay"
     runs = f"{pluralize(len(left), 'run')} of {left[-1].case.description}"
-    return f"{runs} {stay} with that table; Undo leads back to it"
+    return f"{runs} {stay} with that table, which the page Start lists as open"
 
 
 def _fold(title: str, about: str, way: str) -> ui.expansion:
