@@ -103,7 +103,7 @@ class CaseFlags:
         ),
     ] = field(default_factory=list)
     shadow: Annotated[str | None, make_flag("shadow", metavar="COLUMN")] = None
-    decimal: Annotated[str, make_flag("decimal")] = "."
+    decimal: Annotated[str | None, make_flag("decimal")] = None
     sheet: Annotated[str | None, make_flag("sheet", metavar="NAME")] = None
     metadata: Annotated[str | None, make_flag("metadata", metavar="FILE")] = None
     apriori: Annotated[str | None, make_flag("apriori", metavar="FILE")] = None
@@ -172,6 +172,11 @@ class CaseFlags:
         return bool(self.published) or any(each is not None for each in (*given, *self._files.values()))
 
     @property
+    def release_sign(self) -> str:
+        """The decimal sign of numbers in release files, unless another is given with a file."""
+        return self.decimal or "."
+
+    @property
     def _files(self) -> dict[str, Path | None]:
         """The files of cells that were decided by hand, by the name of the decision."""
         return {name: getattr(self, name) for name in ("must_publish", "must_hide", "sensitive", "exempt")}
@@ -208,7 +213,7 @@ class CaseFlags:
             found=found,
             levels=parse_levels(self.levels),
             recode=parse_pairs(self.recode, "--recode"),
-            decimal=None if self.decimal == "." else self.decimal,
+            decimal=self.decimal,
             **{name: getattr(self, name) for name in plain},
         )
 
@@ -246,7 +251,7 @@ class CaseFlags:
         for file, own in map(split_options, self.published):
             refuse_missing(file)
             name = specification.name(find_release_file(file))
-            earlier.append(Earlier(name, **{"decimal": self.decimal, **own}))
+            earlier.append(Earlier(name, **{"decimal": self.release_sign, **own}))
         for file in filter(None, self._files.values()):
             refuse_missing(file)
         decided = {

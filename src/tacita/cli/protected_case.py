@@ -108,7 +108,7 @@ def protect_case(
         print_notes(*recover_results(place))
     method = make_method(wanted.method or "", wanted.options)
     problem = pose_problem(case, flags, specification)
-    begin = {} if start is None else _load_start(method, start, problem, flags.decimal)
+    begin = {} if start is None else _load_start(method, start, problem, flags.release_sign)
     kept = choose_checkpoint(checkpoint, folder, method, problem)
     answer: dict[str, Any] = {
         "method": wanted.method,

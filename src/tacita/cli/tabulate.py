@@ -56,7 +56,7 @@ def run_tabulate_command(
         list[str] | None,
         typer.Option(metavar="NAME=FILE", help="What codes become: CSV (code, new) or .grc; repeat."),
     ] = None,
-    decimal: Annotated[str, typer.Option(help="Decimal sign in CSV files.")] = ".",
+    decimal: Annotated[str | None, make_flag("decimal")] = None,
     sheet: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Sheet of a workbook. Default: the first that holds anything."),

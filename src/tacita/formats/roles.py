@@ -13,7 +13,6 @@ from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tacita.core.errors import FormatError, SeveralValuesError
 from tacita.core.tables.columns import Columns, is_text

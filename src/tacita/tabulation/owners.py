@@ -18,7 +18,8 @@ from tacita.core.words import pluralize
 from tacita.tabulation.largest import Largest
 from tacita.tabulation.leaves import Cube, Leaves, to_integers, to_matrix
 from tacita.tabulation.numbers import INTEGER_TYPES, Numbers, copies_sql
-from tacita.tabulation.records import Records, quote_name
+from tacita.tabulation.quoting import quote_name
+from tacita.tabulation.records import Records
 
 _LIMIT = 2**62
 

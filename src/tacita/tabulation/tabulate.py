@@ -48,7 +48,7 @@ def tabulate(
     where: str | None = None,
     counts: bool | None = None,
     name: str = "table",
-    decimal: str = ".",
+    decimal: str | None = None,
     run: Run | None = None,
     *,
     request: FlagLike = None,
@@ -115,7 +115,8 @@ def tabulate(
     name
         What to call the table.
     decimal
-        Decimal separator in CSV files.
+        Decimal sign in CSV files; None: a point, but ``1.204`` is refused with the question where no other
+        number shows that this is not in thousands.
     run
         Progress and time limit.
     metadata
@@ -302,7 +303,7 @@ def _open_source(
     people: Sequence[str],
     figures: Sequence[str],
     where: str | None,
-    decimal: str,
+    decimal: str | None,
     numbered: bool,
 ) -> Iterator[Records]:
     """Yield the microdata of a source, wherever they are, ``numbered`` if they have no respondents."""

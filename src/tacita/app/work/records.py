@@ -67,6 +67,8 @@ class RecordsFile:
     ----------
     classifications
         Files of classifications, by the column that each is called after.
+    decimal
+        The decimal sign of its numbers, if it was chosen.
     sheet, sheets
         Of a workbook: the one that was looked through, and those that hold anything.
     private
@@ -78,7 +80,7 @@ class RecordsFile:
     path: Path
     seen: Overview
     classifications: Mapping[str, Sequence[Path]] = field(default_factory=dict)
-    decimal: str = "."
+    decimal: str | None = None
     sheet: str | None = None
     sheets: Sheets | None = None
     private: Path | None = None
@@ -146,8 +148,8 @@ class RecordsFile:
         frame = pa.table({above: [pair[0] for pair in pairs], column: [pair[1] for pair in pairs]})
         return Hierarchy.from_columns(frame, [above, column])
 
-    def with_decimal(self, decimal: str) -> RecordsFile:
-        """Return the user's file of records, surveyed with another decimal sign."""
+    def with_decimal(self, decimal: str | None) -> RecordsFile:
+        """Return the user's file of records, surveyed with another decimal sign; None: as found."""
         return replace(
             self, decimal=decimal, seen=survey_records(find_records(self.path, self.sheet), decimal)
         )
@@ -170,7 +172,7 @@ def find_records_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTI
         for name, files in group_by_dimension(path, near).items()
         if name in found.names and (fitting := [f for f in files if f != path and is_classification(f)])
     }
-    return RecordsFile(path, found, trees, reading.decimal or ".", _find_sheet(sheets, reading), sheets)
+    return RecordsFile(path, found, trees, reading.decimal, _find_sheet(sheets, reading), sheets)
 
 
 def find_records_of(case: Case, at_hand: RecordsFile | None) -> RecordsFile | None:
@@ -211,7 +213,7 @@ def find_records_among(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS)
             remedy="rename the file",
         )
     sheet = _find_sheet(sheets, reading)
-    return RecordsFile(path, found, trees, reading.decimal or ".", sheet, sheets, path.parent)
+    return RecordsFile(path, found, trees, reading.decimal, sheet, sheets, path.parent)
 
 
 def find_records_in_text(text: str, folder: Path, reading: ReadOptions = NO_OPTIONS) -> RecordsFile:
@@ -270,7 +272,7 @@ def _survey_file(path: Path, reading: ReadOptions) -> tuple[Overview, Sheets | N
         )
     if not path.is_file():
         raise InputError("there is no such file", place=path, remedy="Check the path.")
-    seen = survey_records(find_records(path, reading.sheet), reading.decimal or ".")
+    seen = survey_records(find_records(path, reading.sheet), reading.decimal)
     return seen, list_sheets(path) if is_workbook(path) else None
 
 

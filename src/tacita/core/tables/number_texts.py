@@ -1,4 +1,4 @@
-"""Columns of text as numbers, a million at a time: see :mod:`tacita.core.numerals` for how they are written."""
+"""Columns of text as numbers, a million at a time, written as :mod:`tacita.core.numerals` says."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ def _refuse_text(written: str, decimal: str | None, place: str) -> NoReturn:
     other = SIGNS[OTHER_SIGN[sign]]
     if to_plain_number(written, OTHER_SIGN[sign]) is None:
         raise InputError(
-            f"'{written}' is not a number", place=place, remedy="correct it, or leave it empty if it is missing"
+            f"'{written}' is not a number",
+            place=place,
+            remedy="correct it, or leave it empty if it is missing",
         )
     if decimal is not None:
         fault = f"'{written}' is not a number with a decimal {SIGNS[sign]}"

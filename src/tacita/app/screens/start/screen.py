@@ -372,7 +372,8 @@ class StartScreen:
                 with self._busily():
                     opened = await run.io_bound(made)
             except DecimalSignError:
-                self._reading.ask_for_decimal()
+                if user_input is not None:
+                    self._reading.ask_for_decimal()
                 raise
             except RecordsError:
                 if user_input is not None:
