@@ -96,7 +96,7 @@ class Records:
             return ""
         (number,) = self.fetch_row(
             "SELECT min(number) FROM (SELECT row_number() OVER () AS number, * FROM records) "
-            f"WHERE {condition}"
+            f"AS records WHERE {condition}"
         )
         return f", first in record {number:,}"
 
