@@ -174,7 +174,7 @@ def test_holdings_of_one_respondent_are_judged_and_attack() -> None:
 def test_an_empty_holding_without_respondents_is_refused() -> None:
     columns = {"region": ["N", "N"], "group": ["g", None]}
     with pytest.raises(
-        InputError, match="'group' is empty in 1 record, first in record 2. Fill it"
+        InputError, match=r"'group' is empty in 1 record, first in record 2\. Fill it"
     ) as caught:
         tabulate(columns, ["region"], holding="group")
     assert caught.value.options == ()

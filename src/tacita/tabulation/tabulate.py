@@ -79,7 +79,8 @@ def tabulate(
         otherwise.
     respondent, holding
         Columns that name the respondent of a record and the group that the respondent belongs to. Without
-        ``respondent`` each record is a respondent of its own. A respondent without a holding is one of its own.
+        ``respondent`` each record is a respondent of its own. A respondent without a holding is one of its
+        own.
     weight
         Column of sampling weights. Then ``Table.count`` is the number of respondents in the sample,
         ``Table.population`` the sum of their weights (in millionths exactly; of several weights of one
@@ -287,7 +288,8 @@ def _tabulate_value(
         cube, leaves, listed = read_leaves(records, dimensions, plan.detail, numbers, plan.largest)
         rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
         of_respondents = _count_records(cube, rollup, leaves, listed)
-    of_holdings, notes = None, ()
+    of_holdings = None
+    notes: tuple[str, ...] = ()
     if plan.holding:
         _report(run, f"merging records by {plan.holding}")
         owners = group_owners(
