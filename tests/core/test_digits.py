@@ -76,7 +76,7 @@ def test_digits_that_do_not_suit_the_codes_are_refused_by_column() -> None:
 
 
 def test_digits_that_are_proposed_leave_out_points() -> None:
-    with pytest.raises(tc.HierarchyError, match=r"'10\.11' has 5 .*Use 2-1-1, which suits") as wrong:
+    with pytest.raises(tc.HierarchyError, match=r"'10\.1' has 4 .*Use 2-1-1, which suits") as wrong:
         Digits("2-1").build(["10", "10.1", "10.11", "13"])
     assert wrong.value.options == ("digits=2-1-1",)
     assert Digits("2-1-1").build(["10", "10.1", "10.11"]).to_dict() == {"10": {"10.1": {"10.11": {}}}}

@@ -139,7 +139,7 @@ def settle_digits(levels: Sequence[int], codes: Sequence[str], place: str | None
     raise HierarchyError(
         f"code {wrong!r} has {pluralize(len(wrong), 'character')}, but levels end at "
         f"{', '.join(map(str, cuts))}",
-        place=place,
+        place=place or "",
         remedy=f"Use {fitting}, which suits all codes.",
         options=[f"digits={fitting}"],
     )
