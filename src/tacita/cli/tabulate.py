@@ -142,6 +142,9 @@ def _read_trees(by: list[str]) -> dict[str, list[Hierarchy | Digits] | None]:
     trees: dict[str, list[Hierarchy | Digits] | None] = {}
     for text in by:
         name, _, file = text.partition("=")
+        if "," in file and not Path(file).exists():
+            parts = " ".join(f"--by {part.strip()}" for part in text.split(","))
+            raise InputError(f"'{text}' names several columns", place="--by", remedy=f"Write {parts}.")
         if file:
             tree = find_tree(file)
             trees[name] = [

@@ -93,6 +93,8 @@ class Columns:
 
     def column(self, name: str) -> pa.ChunkedArray:
         if name not in self.data.column_names:
+            if "," in name and all(part.strip() in self.names for part in name.split(",")):
+                raise InputError(f"'{name}' are several columns", remedy="name each of them by itself")
             raise InputError(
                 f"there is no column '{name}'{did_you_mean(name, self.names)}; "
                 f"there are {', '.join(map(repr, self.names))}"

@@ -15,7 +15,7 @@ MOST_NAMED = 3
 
 
 def find_unlisted_parts(structure: Structure, residuals: Units) -> list[str]:
-    """Return the names of cells that are not listed and would fill all gaps of their sums; none if many would.
+    """Return the names of cells that are not listed and would fill the gaps of their sums; none of many.
 
     Each is a part of several sums, one per dimension, that miss the same amount.
     """
