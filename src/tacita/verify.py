@@ -440,9 +440,9 @@ def check_release(certificate: dict[str, Any], path: str) -> None:
             expected = line.encode("utf-8", "surrogatepass")
             if (found := file.read(len(expected))) != expected:
                 found += file.readline(10**5)
-                hint = " (the release says that it is unaudited)" * (number == 1 and b"unaudited" in found)
-                where = f"{path}, line {number}"
-                raise RefusedError(f"{where}: the release says something else than {what}{hint}")
+                why = " (the release says that it is unaudited)" * (number == 1 and b"unaudited" in found)
+                why += " (only .csv is read here: use `tacita verify`)" * (not path.endswith(".csv"))
+                raise RefusedError(f"{path}, line {number}: the release says something else than {what}{why}")
         if file.read(1):
             raise RefusedError(f"{path}, line {number + 1}: the certificate speaks of no further row")
 

@@ -219,6 +219,7 @@ def test_a_true_number_that_is_told_with_a_radius_does_not_stand_out(
         "sensitive": len(problem.levels),
         "other": lost.others,
         "exposed": 0,
+        "rounded": 0,
     }
 
 

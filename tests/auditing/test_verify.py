@@ -434,3 +434,10 @@ def test_it_runs_alone_as_a_script(files: tuple[Path, Path]) -> None:
     assert wrong.stderr.startswith(f"refused: {files[1]}, line ")
     assert "the release says something else" in wrong.stderr
     assert run().returncode == 1
+
+
+def test_the_program_says_that_it_reads_no_workbook(tmp_path: Path) -> None:
+    workbook = tmp_path / "release.xlsx"
+    workbook.write_bytes(b"PK")
+    with pytest.raises(verify.RefusedError, match=r"only \.csv is read here: use `tacita verify`"):
+        verify.check_release(CERTIFICATE, str(workbook))

@@ -205,3 +205,17 @@ def test_records_by_their_path_stay_where_they_are(page: Page, tmp_path: Path) -
     assert f'microdata = "{tmp_path / "firms.csv"}"' in project
     assert 'rule = "p-percent(10)"' in project
     assert str(tmp_path / "region.csv") in project
+
+
+def test_numbers_that_may_be_in_thousands_are_asked_for(page: Page) -> None:
+    drop(page, "[data-testid=way-records]", "region;value\nN;95\nN;1.204\nS;300\n")
+    choose_columns(page, "region")
+    choose(page, "records-value", "value")
+    page.get_by_test_id("records-tabulate").click()
+    expect(page.get_by_test_id("notice-error")).to_contain_text("'1.204' may be in thousands")
+    page.get_by_role("button", name="Decimal sign").click()
+    choose(page, "records-decimal", "comma: 1,5")
+    # The form is there anew, folded.
+    expect(page.get_by_test_id("records-decimal")).not_to_be_visible()
+    open_by(page, "records-tabulate")
+    expect(page.get_by_test_id("sheet")).to_contain_text("1,599")

@@ -10,6 +10,7 @@ import pytest
 
 from tacita.app.work.opening import open_case_at
 from tacita.cli.case_options import CaseFlags, pose_problem
+from tacita.cli.protected_case import _round_noise
 from tacita.core.errors import InputError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.table_file import read_table_file
@@ -107,3 +108,8 @@ def test_a_flag_does_not_take_what_everyone_knows_away(tmp_path: Path) -> None:
     (tmp_path / "project.toml").write_text('[table]\nfile = "t.csv"\n[attackers]\nwithin = [0.5, 1.0]\n')
     with pytest.raises(InputError, match="either within or lower and upper"):
         CaseFlags(lower=0).specify(tmp_path)
+
+
+def test_losses_are_answered_without_the_noise_of_floats() -> None:
+    given = (459673.99999999994, 913549.4999999999, 2.0**53, 0.1, float("inf"))
+    assert [*map(_round_noise, given)] == [459674.0, 913549.5, 2.0**53, 0.1, float("inf")]

@@ -86,7 +86,9 @@ def test_several_projects_are_protected_like_one(capsys: pytest.CaptureFixture[s
     first, *_ = [write_project(name) for name in ("a", "b", "alone")]
     assert main(["protect", "tables/alone.toml", "--json"]) == 0
     alone = json.loads(capsys.readouterr().out)
-    code, answer, _ = run(capsys, "tables/?.toml", first)
+    code, answer, told = run(capsys, "tables/?.toml", first)
+    assert told.count("to publish: ") == 2
+    assert told.count("publication (release.csv)") == 2
     assert (code, answer["safe"], answer["failed"]) == (0, 2, 0)
     assert list(read_verdicts(answer)) == ["a", "b"]
     for table in answer["tables"]:

@@ -169,7 +169,8 @@ def test_replacing_a_release_that_hides_other_cells_gets_a_warning(
     assert "Readers may have kept the old one" in warning
     assert "--published OLD" in told
     kept = out / "internal" / "earlier-release.csv"
-    assert str(kept) in warning
+    assert f"--published {kept} on the command line" in warning
+    assert f'files = ["{kept.as_posix()}"] under [published]' in warning
     assert kept.read_text() == before
     assert sorted(path.name for path in (out / "publication").iterdir()) == ["release.csv"]
     # What is judged together with the new release needs no warning.

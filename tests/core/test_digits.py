@@ -75,6 +75,13 @@ def test_digits_that_do_not_suit_the_codes_are_refused_by_column() -> None:
     assert wrong.value.options == ("digits=1-1-1",)
 
 
+def test_digits_that_are_proposed_leave_out_points() -> None:
+    with pytest.raises(tc.HierarchyError, match=r"'10\.1' has 4 .*Use 2-1-1, which suits") as wrong:
+        Digits("2-1").build(["10", "10.1", "10.11", "13"])
+    assert wrong.value.options == ("digits=2-1-1",)
+    assert Digits("2-1-1").build(["10", "10.1", "10.11"]).to_dict() == {"10": {"10.1": {"10.11": {}}}}
+
+
 def test_digits_in_projects_and_flags(tmp_path: Path) -> None:
     lines = ["industry,firm,value", *map("{},{},{}".format, *RECORDS.values())]
     (tmp_path / "firms.csv").write_text("\n".join(lines))

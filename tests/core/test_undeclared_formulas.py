@@ -53,7 +53,7 @@ def test_a_column_that_follows_is_refused_with_its_formula(
     with pytest.raises(UndeclaredSumsError) as refused:
         read_case(path)
     assert formula in str(refused.value)
-    assert "take such codes out of the input" in refused.value.remedy
+    assert "Take such codes out of the input" in refused.value.remedy
     assert refused.value.options == ("undeclared_sums=ignore",)
     assert refused.value.dimensions == ()
     assert isinstance(read_case(path, undeclared_sums="ignore"), tc.Table)

@@ -68,7 +68,7 @@ def test_a_protected_crosstab_is_no_case(tmp_path: Path, mark: str) -> None:
         read(tmp_path, LEAVES.replace("S,8", f"S,{mark}"))
 
 
-@pytest.mark.parametrize("written", ["(8)", "8*", "8 %", '"1,234"', "1 234", "8 r"])
+@pytest.mark.parametrize("written", ["(8)", "8*", "8 %", '"1,23"', "1 23", "8 r"])
 def test_a_crosstab_with_signs_is_not_read_as_another_table(tmp_path: Path, written: str) -> None:
     with pytest.raises(FormatError, match=r"line 3.*region=S, column=A.*if this is no crosstab"):
         read(tmp_path, LEAVES.replace("S,8", f"S,{written}"))

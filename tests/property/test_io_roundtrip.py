@@ -83,7 +83,9 @@ def test_releases(case: tuple[Table, Release], ending: str) -> None:
 def test_tables(table: Table, ending: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = write_table(table, Path(folder) / f"table{ending}")
-        back = read_case(path, totals="given", decimals=table.decimals, counts=table.integer)
+        # All of few numbers may have three decimals.
+        sign = "." if ending in (".csv", ".tab") else None
+        back = read_case(path, totals="given", decimals=table.decimals, counts=table.integer, decimal=sign)
     assert isinstance(back, Table)
     same(back, table, "units decimals integer")
     assert [back.name(c) for c in range(len(back))] == [table.name(c) for c in range(len(table))]

@@ -15,6 +15,7 @@ from tacita.core.hierarchy import Hierarchy
 from tacita.core.levels import Levels
 from tacita.core.release import Release
 from tacita.core.tables.table import Table
+from tacita.methods.rounding.rounding import Rounding
 from tacita.problem.problem import Problem
 from tacita.report.html import build_report_page
 from tacita.report.measures import MEASURES, format_short
@@ -89,6 +90,15 @@ def test_kinds_tell_sensitive_other_and_exposed_apart(problem: Problem) -> None:
         KINDS[classify_cells(audited(problem, (("1", "1"),)).release, sensitive)[table.find(*SENSITIVE)]]
         == "exposed"
     )
+
+
+def test_rounded_numbers_carry_no_sign(problem: Problem) -> None:
+    release = Rounding(base=1000).protect(problem)
+    found = [KINDS[kind] for kind in classify_cells(release, problem.levels.sensitive)]
+    assert sorted(set(found)) == ["rounded", "sensitive"]
+    text = build_legend(release, problem.levels.sensitive).plain
+    assert f"rounded: {found.count('rounded')}" in text
+    assert "▲" not in text
 
 
 def test_shown_text_of_each_kind_of_mark() -> None:

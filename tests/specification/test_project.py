@@ -79,7 +79,7 @@ rule = "frequency(2)"
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("value =", "vlaue =", r"line 4: table\.vlaue: this key is unknown \(did you mean 'value'\?\)"),
+        ("value =", "vlaue =", r"line 4: table\.vlaue: this key is unknown \(did you mean 'value'\?\)$"),
         ('"turnover"', "7", r"line 4: table\.value: Input should be a valid string"),
         ("[rules]", "[rulez]", r"line 10: rulez: this key is unknown \(did you mean 'rules'\?\)"),
         ("[table]", "[table", r"this is not TOML: .*line 1"),

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tacita import Problem, Suppression, audit
 from tacita.core.errors import HierarchyError, InputError, TacitaError
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.run import Event, Run
@@ -135,6 +136,48 @@ def test_without_value_respondents_are_counted_once_per_cell() -> None:
     assert table.holdings is not None
     assert table.holding_count[table.find("Total")] == 1
     assert table.holdings.values[table.find("Total")].tolist() == [2, 0]
+
+
+def test_respondents_without_a_holding_are_holdings_of_their_own() -> None:
+    columns = {
+        "region": ["N", "N", "N", "N", "S"],
+        "firm": [7, 8, 1, 2, 1],
+        "turnover": [50, 30, 9, 8, 4],
+    }
+    for groups in ([None, 7, None, 7, None], ["", "7", " ", "7", None]):
+        table = tabulate({**columns, "group": groups}, ["region"], "turnover", "firm", "group", largest=3)
+        assert table.holdings is not None
+        assert table.holding_count is not None
+        total = table.find("Total")
+        # Firm 7 is not in holding 7, and firm 1 is one holding in both regions.
+        assert [table.holdings.name(w) for w in table.holdings.who[total]] == ["7 (firm)", "7", "1 (firm)"]
+        assert table.holdings.values[total].tolist() == [50, 38, 13]
+        assert table.holding_count[table.find("N")] == 3
+        assert "2 respondents without 'group' are holdings of their own" in table.notes
+
+
+def test_holdings_of_one_respondent_are_judged_and_attack() -> None:
+    columns = {
+        "region": ["N", "N", "N", "S", "S", "S", "S"],
+        "firm": ["a", "b", "c", "d", "e", "f", "g"],
+        "group": [None, "x", "x", "y", "y", None, None],
+        "turnover": [50, 5, 5, 5, 5, 5, 5],
+    }
+    table = tabulate(columns, ["region"], "turnover", "firm", "group")
+    problem = Problem(table, "threshold(3, by=holding)")
+    assert [table.name(int(cell)) for cell in np.flatnonzero(problem.levels.sensitive)] == ["region=N"]
+    assert "7 respondents and 5 holdings" in repr(problem)
+    release = Suppression().protect(problem)
+    assert audit(problem, release).safe
+
+
+def test_an_empty_holding_without_respondents_is_refused() -> None:
+    columns = {"region": ["N", "N"], "group": ["g", None]}
+    with pytest.raises(
+        InputError, match=r"'group' is empty in 1 record, first in record 2\. Fill it"
+    ) as caught:
+        tabulate(columns, ["region"], holding="group")
+    assert caught.value.options == ()
 
 
 def test_respondents_in_several_cells_cannot_be_counted_additively() -> None:

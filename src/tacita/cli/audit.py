@@ -102,9 +102,10 @@ def run_audit_command(
     *before, newest = releases
     # Options speak of the newest release: a radius would widen what exact numbers of the others tell.
     published = [
-        load_earlier(text, problem.table, flags.decimal) for text in (*flags.published, *map(str, before))
+        load_earlier(text, problem.table, flags.release_sign)
+        for text in (*flags.published, *map(str, before))
     ]
-    published.append(load_release(newest, problem, release_options, flags.decimal))
+    published.append(load_release(newest, problem, release_options, flags.release_sign))
     unshared = list(note_unshared(problem.table, published))
     print_notes(*unshared)
     found = carry_out(lambda run: check(problem, published, run), effort, time_limit=effort.time_limit)

@@ -103,7 +103,7 @@ class CaseFlags:
         ),
     ] = field(default_factory=list)
     shadow: Annotated[str | None, make_flag("shadow", metavar="COLUMN")] = None
-    decimal: Annotated[str, make_flag("decimal")] = "."
+    decimal: Annotated[str | None, make_flag("decimal")] = None
     sheet: Annotated[str | None, make_flag("sheet", metavar="NAME")] = None
     metadata: Annotated[str | None, make_flag("metadata", metavar="FILE")] = None
     apriori: Annotated[str | None, make_flag("apriori", metavar="FILE")] = None
@@ -169,12 +169,18 @@ class CaseFlags:
     def has_requirement(self) -> bool:
         """Whether a command-line flag says what is sensitive, who attacks, or what hiding costs."""
         given = (self.rules, self.attackers, self.lower, self.upper, self.cost)
-        return bool(self.published) or any(each is not None for each in (*given, *self._files.values()))
+        return bool(self.published or self._files) or any(each is not None for each in given)
 
     @property
-    def _files(self) -> dict[str, Path | None]:
+    def release_sign(self) -> str:
+        """The decimal sign of numbers in release files, unless another is given with a file."""
+        return self.decimal or "."
+
+    @property
+    def _files(self) -> dict[str, Path]:
         """The files of cells that were decided by hand, by the name of the decision."""
-        return {name: getattr(self, name) for name in ("must_publish", "must_hide", "sensitive", "exempt")}
+        given = {name: getattr(self, name) for name in ("must_publish", "must_hide", "sensitive", "exempt")}
+        return {name: file for name, file in given.items() if file is not None}
 
     @property
     def read_options(self) -> ReadOptions:
@@ -199,6 +205,8 @@ class CaseFlags:
             "metadata",
             "apriori",
         )
+        for text in self.by:
+            _refuse_digits(text)
         return ReadOptions(
             self.by or None,
             trees,
@@ -208,7 +216,7 @@ class CaseFlags:
             found=found,
             levels=parse_levels(self.levels),
             recode=parse_pairs(self.recode, "--recode"),
-            decimal=None if self.decimal == "." else self.decimal,
+            decimal=self.decimal,
             **{name: getattr(self, name) for name in plain},
         )
 
@@ -246,15 +254,37 @@ class CaseFlags:
         for file, own in map(split_options, self.published):
             refuse_missing(file)
             name = specification.name(find_release_file(file))
-            earlier.append(Earlier(name, **{"decimal": self.decimal, **own}))
-        for file in filter(None, self._files.values()):
+            earlier.append(Earlier(name, **{"decimal": self.release_sign, **own}))
+        for name, file in self._files.items():
+            _refuse_cell_as_file(name, file)
             refuse_missing(file)
         decided = {
             name: replace(specification.decisions.find(name), file=specification.name(file))
             for name, file in self._files.items()
-            if file is not None
         }
         return specification.replace(**changes, published={"files": earlier}, decisions=decided)
+
+
+def _refuse_digits(text: str) -> None:
+    """Refuse ``--by nace=2-1-1,region`` on the command line, which names columns alone, one at a time."""
+    from tacita.core.hierarchy import Digits
+
+    parts = [part.strip().partition("=") for part in text.split(",")]
+    if any(sign and isinstance(find_tree(tree), Digits) for _, sign, tree in parts):
+        flags = (f"--by {name}" + f" --hierarchy {name}={tree}" * bool(tree) for name, _, tree in parts)
+        raise InputError(f"'{text}' is no column", place="--by", remedy=f"Write {' '.join(flags)}.")
+
+
+def _refuse_cell_as_file(decision: str, file: Path) -> None:
+    """Refuse ``nace=10.12,region=DE9`` on the command line, where a file of cells is to be named."""
+    pairs = [pair.partition("=") for pair in str(file).split(",")]
+    if all(name and code for name, _, code in pairs) and not file.exists():
+        names, codes = (",".join(pair[k] for pair in pairs) for k in (0, 2))
+        raise InputError(
+            f"'{file}' is a cell, and the option takes a file of cells",
+            place=f"--{decision.replace('_', '-')}",
+            remedy=f"Write a file such as cells.csv with the lines {names} and {codes}, and name it.",
+        )
 
 
 def _read_flag(text: str) -> str | dict[str, list[str]]:

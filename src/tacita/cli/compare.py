@@ -126,7 +126,7 @@ def run_compare_command(
     problem = pose_problem(case, flags, specification)
     # All files are read before anything takes long: a wrong one is reported at once.
     candidates = [
-        Candidate(str(file), effort, file, load_release(file, problem, release_options, flags.decimal))
+        Candidate(str(file), effort, file, load_release(file, problem, release_options, flags.release_sign))
         for file in releases or ()
     ]
     candidates += by_methods

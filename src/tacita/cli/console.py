@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacita.report.record import to_json_values
@@ -72,6 +73,11 @@ def print_warnings(*warnings: str) -> None:
 def print_written(path: object, why_internal: str = "") -> None:
     """Print on stderr the name of a file that a command has written, and why it is internal, if it is."""
     print_message(f"{path} (internal: {why_internal})" if why_internal else str(path), "written:", "green")
+
+
+def describe_files(files: Sequence[Path]) -> str:
+    """Return the folder of some files, and their names."""
+    return f"{files[0].parent} ({', '.join(path.name for path in files)})"
 
 
 def print_error(message: str) -> None:

@@ -12,6 +12,7 @@ from typer.core import TyperCommand
 
 from tacita.cli.case_options import CaseFlags, parse_pairs
 from tacita.cli.console import (
+    describe_files,
     make_console,
     print_error,
     print_json,
@@ -246,8 +247,7 @@ def print_written_files(written: Written) -> None:
     internal = tuple(path for path in written.paths if path not in written.public)
     for files, sign, style in ((written.public, "to publish:", "green"), (internal, "internal:", "yellow")):
         if files:
-            names = ", ".join(path.name for path in files)
-            print_message(f"{files[0].parent} ({names})", sign, style)
+            print_message(describe_files(files), sign, style)
 
 
 def run_audit(problem: Problem, release: Release, effort: Effort) -> Audit:

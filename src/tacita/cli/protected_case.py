@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -108,7 +109,7 @@ def protect_case(
         print_notes(*recover_results(place))
     method = make_method(wanted.method or "", wanted.options)
     problem = pose_problem(case, flags, specification)
-    begin = {} if start is None else _load_start(method, start, problem, flags.decimal)
+    begin = {} if start is None else _load_start(method, start, problem, flags.release_sign)
     kept = choose_checkpoint(checkpoint, folder, method, problem)
     answer: dict[str, Any] = {
         "method": wanted.method,
@@ -243,6 +244,11 @@ def _make_empty_answer(problem: Problem) -> dict[str, Any]:
     }
 
 
+def _round_noise(value: float) -> float:
+    """Return a sum of floats without the noise of its last digit: 459674.0 for 459673.99999999994."""
+    return value if isinf(value) or value == int(value) else float(f"{value:.15g}")
+
+
 def _build_result(problem: Problem, release: Release, found: Audit) -> dict[str, Any]:
     from tacita.report.record import build_audit_object, compute_release_figures
 
@@ -250,8 +256,8 @@ def _build_result(problem: Problem, release: Release, found: Audit) -> dict[str,
     return {
         "search": (outcome.search or None) if outcome else None,
         "status": (outcome.status if outcome else Status.FEASIBLE).value,
-        "loss": outcome.loss if outcome else float(problem.cost[release.changed].sum()),
-        "bound": outcome.bound if outcome else None,
+        "loss": _round_noise(outcome.loss if outcome else float(problem.cost[release.changed].sum())),
+        "bound": _round_noise(outcome.bound) if outcome else None,
         "gap": outcome.gap if outcome else None,
         "seconds": round(outcome.seconds, 3) if outcome else None,
         "remarks": list(outcome.remarks) if outcome else [],

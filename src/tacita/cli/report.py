@@ -52,7 +52,7 @@ def run_report_command(
 
     refuse_other_pages(to, public)
     problem = pose_problem(case, flags)
-    published = load_release(release, problem, release_options, flags.decimal)
+    published = load_release(release, problem, release_options, flags.release_sign)
     found = carry_out(lambda run: audit(problem, published, run), effort, time_limit=effort.time_limit)
     written = []
     if not public:

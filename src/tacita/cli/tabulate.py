@@ -56,7 +56,7 @@ def run_tabulate_command(
         list[str] | None,
         typer.Option(metavar="NAME=FILE", help="What codes become: CSV (code, new) or .grc; repeat."),
     ] = None,
-    decimal: Annotated[str, typer.Option(help="Decimal sign in CSV files.")] = ".",
+    decimal: Annotated[str | None, make_flag("decimal")] = None,
     sheet: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Sheet of a workbook. Default: the first that holds anything."),
@@ -142,6 +142,9 @@ def _read_trees(by: list[str]) -> dict[str, list[Hierarchy | Digits] | None]:
     trees: dict[str, list[Hierarchy | Digits] | None] = {}
     for text in by:
         name, _, file = text.partition("=")
+        if "," in file and not Path(file).exists():
+            parts = " ".join(f"--by {part.strip()}" for part in text.split(","))
+            raise InputError(f"'{text}' names several columns", place="--by", remedy=f"Write {parts}.")
         if file:
             tree = find_tree(file)
             trees[name] = [

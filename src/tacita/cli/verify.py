@@ -43,7 +43,7 @@ def run_verify_command(
     problem = pose_problem(case, flags)
     try:
         proof = load(str(find_certificate(certificate) if certificate.is_dir() else certificate))
-        published = load_release(release, problem, release_options, flags.decimal)
+        published = load_release(release, problem, release_options, flags.release_sign)
         if proof.get("version") == 1:
             proof = complete_certificate(proof, problem, published)
         proven = check(proof)

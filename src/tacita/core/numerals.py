@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -22,16 +22,29 @@ if TYPE_CHECKING:
 
 OTHER_SIGN = {".": ",", ",": "."}
 """The sign that groups digits where this one begins the decimals."""
+SIGNS = {".": "point", ",": "comma"}
 
-# What may stand between groups of three digits besides a point and a comma.
-_GROUPING = re.compile(r"(?<=\d)[\u00a0\u2009\u202f\u2019' ](?=\d{3}(?!\d))")
+_BLANKS = "\u00a0\u2009\u202f\u2019' "
+"""What may stand between groups of three digits besides a point and a comma."""
+_GROUPING = re.compile(rf"(?<=\d)[{_BLANKS}](?=\d{{3}}(?!\d))")
+MINUS = "\u2212"
+"""What typesetters put before negative numbers."""
 _WRITTEN = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|[.,]\d+)(?:[eE][+-]?\d+)?")
-_PLAIN = {
-    sign: re.compile(
-        rf"[+-]?(?:\d+|\d{{1,3}}(?:\{group}\d{{3}})+|(?=\{sign}\d))(?:\{sign}\d*)?(?:[eE][+-]?\d+)?"
-    )
+OPEN_NUMBER = r"[+-]?[1-9]\d{0,2}[.,]\d{3}"
+"""A number that is in thousands, or has three decimals: ``1.204``."""
+INTEGERS = {
+    sign: rf"[+\-{MINUS}]?(?:\d+|[1-9]\d{{0,2}}(?:(?:\{group}\d{{3}})+|(?:[{_BLANKS}]\d{{3}})+))"
     for sign, group in OTHER_SIGN.items()
 }
+"""Integers by decimal sign, as people write them: patterns for Python, Arrow and DuckDB."""
+NUMBERS = {
+    sign: rf"(?:{integer}(?:\{sign}\d*)?|[+\-{MINUS}]?\{sign}\d+)(?:[eE][+-]?\d+)?"
+    for sign, integer in INTEGERS.items()
+}
+"""Numbers by decimal sign, as people write them: patterns for Python, Arrow and DuckDB."""
+GROUPS = {sign: rf"[\{group}{_BLANKS}]" for sign, group in OTHER_SIGN.items()}
+"""What stands between groups of digits in a number with this decimal sign."""
+_PLAIN = {sign: re.compile(pattern) for sign, pattern in NUMBERS.items()}
 _BESIDE = re.compile(
     r"(?<=\S)\s*\(\w\)\Z|[()\[\]~≈*†‡§¶%‰\u00b9\u00b2\u00b3\u2070\u2074-\u207f$€£¥₹]"
     r"|\b(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK)\b"
@@ -46,7 +59,7 @@ def tidy(text: str) -> str:
     if text.isascii() and text.isdecimal():
         return text  # Most are, and there may be a million.
     line = re.sub(r"\s*\n\s*", " ", text.replace("\r", "")).strip()
-    number = _GROUPING.sub("", line.replace("\u2212", "-"))
+    number = _GROUPING.sub("", line.replace(MINUS, "-"))
     return number if is_number(number) else line
 
 
@@ -67,14 +80,11 @@ def find_decimal_sign(number: str) -> str | None:
     """Return the decimal sign in a number's text, point or comma; None where it has none or may be either."""
     mantissa = re.split("[eE]", number.lstrip("+-"))[0]
     last = max(mantissa.rfind("."), mantissa.rfind(","))
-    if last < 0:
+    if last < 0 or re.fullmatch(OPEN_NUMBER, number):
         return None
-    sign, before, after = mantissa[last], mantissa[:last], mantissa[last + 1 :]
-    if sign in before:
-        return OTHER_SIGN[sign]  # Several of one sign separate groups.
-    other = OTHER_SIGN[sign] in before
-    thousands = len(after) == 3 and not other and 1 <= len(before) <= 3 and before[0] != "0"
-    return None if thousands else sign
+    sign = mantissa[last]
+    # Several of one sign separate groups.
+    return OTHER_SIGN[sign] if sign in mantissa[:last] else sign
 
 
 def find_decimal_signs(numbers: Sequence[str]) -> dict[str, int]:
@@ -89,7 +99,17 @@ def to_plain_number(number: str, sign: str) -> str | None:
         return number
     if _PLAIN[sign].fullmatch(number) is None:
         return None
-    return number.replace(OTHER_SIGN[sign], "").replace(sign, ".")
+    return re.sub(GROUPS[sign], "", number).replace(sign, ".").replace(MINUS, "-")
+
+
+def refuse_open_number(number: str, place: object) -> NoReturn:
+    """Refuse a number's text that is in thousands, or has three decimals, where nothing tells which."""
+    raise DecimalSignError(
+        f"'{number}' may be in thousands or have three decimals",
+        place=place,
+        remedy="choose the decimal sign",
+        options=["decimal"],
+    )
 
 
 def parse_entry(table: Table, text: str) -> tuple[int, int]:

@@ -53,7 +53,7 @@ def read_columns(
     path: str | os.PathLike[str],
     table: Table | None = None,
     *,
-    decimal: str = ".",
+    decimal: str | None = ".",
     delimiter: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
@@ -63,7 +63,8 @@ def read_columns(
 
     Titles above the names of the columns and, unless ``footnotes`` are none of the kind of file, footnotes
     below the last row are left out with a note. With ``table`` no line is that begins with one of its codes:
-    it may be a row whose cells are all suppressed.
+    it may be a row whose cells are all suppressed. ``decimal`` is that of
+    :class:`~tacita.core.tables.columns.Columns`.
     """
     dimensions = () if table is None else table.structure.dimensions
     codes = frozenset(code for dimension in dimensions for code in dimension.codes)

@@ -40,7 +40,7 @@ def read_csv(
     path: str | os.PathLike[str],
     *,
     delimiter: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = ".",
     encoding: str | None = None,
     footnotes: bool = False,
     codes: Container[str] = (),

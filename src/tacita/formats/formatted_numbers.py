@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from tacita.core.errors import DecimalSignError, FormatError
 from tacita.core.exact import Mask
-from tacita.core.numerals import OTHER_SIGN, has_signs_beside, tidy, to_plain_number
+from tacita.core.numerals import OTHER_SIGN, SIGNS, has_signs_beside, tidy, to_plain_number
 from tacita.core.release import Mark
 from tacita.core.tables.columns import Columns, is_text
 from tacita.formats.published_cells import parse_published
@@ -28,7 +28,7 @@ def find_marks_and_formatted(source: Columns, name: str) -> tuple[Mask, Mask] | 
     # Of a million codes few are distinct.
     encoded = pa.chunked_array(source.column(name).fill_null("")).combine_chunks().dictionary_encode()
     texts: list[str] = encoded.dictionary.to_pylist()
-    parsed = parse_published(texts, source.decimal)
+    parsed = parse_published(texts, source.sign)
     blank = np.array([not text.strip() for text in texts], dtype=bool)
     published = parsed.marks == Mark.PUBLISHED
     # Letters beside digits make a code, unless there are bare numbers too.
@@ -46,16 +46,20 @@ def refuse_formatted(source: Columns, name: str, row: int, what: str, otherwise:
     ``otherwise`` says what to do if it is no number.
     """
     text = str(source.column(name)[row])
-    if (
-        to_plain_number(tidy(text), OTHER_SIGN[source.decimal]) is not None
-        and OTHER_SIGN[source.decimal] in text
-    ):
+    other = OTHER_SIGN[source.sign]
+    if to_plain_number(tidy(text), other) is not None and source.decimal is None:
         raise DecimalSignError(
             f"{what} is '{text}'",
             place=source.place(row),
-            remedy="choose the decimal sign, or write the number without signs between its digits; "
-            f"{otherwise}",
+            remedy=f"choose the decimal sign; {otherwise}",
             options=["value", "decimal"],
+        )
+    if to_plain_number(tidy(text), other) is not None:
+        raise FormatError(
+            f"{what} is '{text}', which is not a number with a decimal {SIGNS[source.sign]}",
+            place=source.place(row),
+            remedy=f"write all numbers alike; {otherwise}",
+            options=["value"],
         )
     raise FormatError(
         f"{what} is '{text}'",

@@ -19,7 +19,15 @@ import pyarrow as pa
 
 from tacita.core.errors import DecimalSignError, FormatError, InputError
 from tacita.core.exact import Floats
-from tacita.core.numerals import find_decimal_signs, has_signs_beside, is_number, tidy, to_plain_number
+from tacita.core.numerals import (
+    SIGNS,
+    find_decimal_signs,
+    has_signs_beside,
+    is_number,
+    refuse_open_number,
+    tidy,
+    to_plain_number,
+)
 from tacita.core.tables.columns import Columns, refuse_wide
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
@@ -38,7 +46,6 @@ from tacita.formats.workbook import refuse_sheet
 from tacita.problem.problem import Problem
 
 NAME = "pasted text"
-SIGNS = {".": "point", ",": "comma"}
 Block = list[list[str]]
 BLANK = [""]
 
@@ -185,12 +192,7 @@ def _find_decimal_sign(block: Block, first: int, bare: bool) -> str:
         return next(iter(signs))
     if fields:
         line, field = fields[0]
-        raise DecimalSignError(
-            f"'{field}' may be in thousands or have three decimals",
-            place=f"{NAME}, line {line}",
-            remedy="choose the decimal sign",
-            options=["decimal"],
-        )
+        refuse_open_number(field, f"{NAME}, line {line}")
     return "."
 
 

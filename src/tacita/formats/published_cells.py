@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.core.exact import Floats, Mask
+from tacita.core.numerals import to_plain_number
 from tacita.core.release import Mark, Release
 from tacita.formats.number_texts import format_numbers
 
@@ -29,7 +30,6 @@ PRIMARY = frozenset(["ps", *(f"{mark} (primary)" for mark in _MARKS.split())])
 SUPPRESSED = frozenset(["", *_MARKS.split(), *PRIMARY, *(f"{mark} (secondary)" for mark in _MARKS.split())])
 DASHES = frozenset(["-", "–"])
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
-_VALUE = re.compile(rf"({_NUMBER})\Z")
 _BETWEEN = re.compile(rf"({_NUMBER})\s*(?:\.\.\.|\.\.|…|;|-|–|—|to)\s*({_NUMBER})\Z")
 _BRACKETS = re.compile(rf"[\[(]\s*({_NUMBER})\s*(?:\.\.\.|\.\.|…|;|,|-|–|—|to)\s*({_NUMBER})\s*[\])]\Z")
 _ONE_SIDED = re.compile(rf"(<=|>=|≤|≥|<|>)\s*({_NUMBER})\Z")
@@ -87,10 +87,10 @@ def parse_published(texts: list[str], decimal: str = ".", integer: bool = False)
 def _parse_text(text: str, decimal: str, integer: bool) -> _Meaning | None:
     if text in SUPPRESSED:
         return Mark.SUPPRESSED, -np.inf, np.inf, text in PRIMARY
+    if (plain := to_plain_number(text, decimal)) is not None:
+        return Mark.PUBLISHED, float(plain), float(plain), False
     if decimal == ",":
         text = text.replace(",", ".")
-    if (value := _VALUE.match(text)) is not None:
-        return Mark.PUBLISHED, float(value[1]), float(value[1]), False
     if (between := _BETWEEN.match(text) or _BRACKETS.match(text)) is not None:
         return Mark.INTERVAL, float(between[1]), float(between[2]), False
     if (side := _ONE_SIDED.match(text)) is not None:

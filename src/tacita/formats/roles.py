@@ -13,10 +13,10 @@ from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tacita.core.errors import FormatError, SeveralValuesError
 from tacita.core.tables.columns import Columns, is_text
+from tacita.core.tables.number_texts import are_numbers
 from tacita.formats.formatted_numbers import find_marks_and_formatted, refuse_formatted
 from tacita.formats.mistyped_numbers import find_mistyped
 
@@ -205,9 +205,7 @@ def holds_numbers(source: Columns, name: str, integer: bool = False) -> bool:
     """Return whether a column of a file holds nothing but numbers, or nothing but integers if ``integer``."""
     column = source.column(name)
     if is_text(column.type):
-        sign = "," if source.decimal == "," else r"\."
-        pattern = r"^\s*[+-]?\d+\s*$" if integer else rf"^\s*([+-]?\d+({sign}\d*)?([eE][+-]?\d+)?|nan)?\s*$"
-        return bool(pc.all(pc.match_substring_regex(pc.utf8_lower(column), pattern)).as_py())
+        return are_numbers(column, source.sign, integer)
     if pa.types.is_integer(column.type):
         return True
     if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -15,6 +15,7 @@ from tacita.attackers.insiders import AttackerLike
 from tacita.core.errors import InputError, RecordsError, did_you_mean
 from tacita.core.tables.coarsening import coarsen
 from tacita.core.tables.columns import Columns, Spec, is_text, table_from_columns
+from tacita.core.tables.number_texts import show_point
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.tables.undeclared_sums import Found
@@ -84,7 +85,7 @@ def read_table_file(
     with name_other_sheets(path, read.sheet), name_missing_header(path, named=named):
         source = read_columns(
             path,
-            decimal=read.decimal or ".",
+            decimal=read.decimal,
             delimiter=read.delimiter,
             encoding=read.encoding,
             sheet=read.sheet,
@@ -109,6 +110,7 @@ def build_case(
     if isinstance(read.largest, int):
         raise InputError(f"largest {read.largest}: of a file of cells, name the columns", place=path)
     given = {role: getattr(read, role) for role in NAMED}
+    source = _find_decimal_sign(source, {*(read.dimensions or ()), *read.hierarchies})
     source = unpivot_crosstab(source, path, read.dimensions, given)
     roles = find_roles(source, path, read.dimensions, given, read.largest)
     if read.by is None and not (read.hierarchies or read.total):
@@ -129,6 +131,16 @@ def build_case(
         return build_table_problem(table, roles, rule, lower, specified)
     except InputError as error:
         raise error.with_place(path) from None
+
+
+def _find_decimal_sign(source: Columns, codes: Collection[str]) -> Columns:
+    """Return the columns of a file with the decimal point that a number shows in one, besides columns of
+    ``codes``; unchanged where none does, or the sign is named.
+    """
+    numbers = (source.column(name) for name in source.names if name not in codes)
+    if source.decimal is None and any(is_text(column.type) and show_point(column) for column in numbers):
+        return replace(source, decimal=".")
+    return source
 
 
 def _choose_rows(path: object, source: Columns, read: ReadOptions) -> Columns:

@@ -136,7 +136,7 @@ def preview_workbook(path: str | os.PathLike[str], rows: int, columns: int) -> d
 def read_workbook(
     path: str | os.PathLike[str],
     sheet: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = ".",
     *,
     footnotes: bool = False,
     codes: Collection[str] = (),
@@ -205,7 +205,7 @@ def _read_nested(
     grid: Sequence[Sequence[Any]],
     merged: Sequence[Merged],
     left_out: int,
-    decimal: str,
+    decimal: str | None,
     footnotes: bool,
     codes: Collection[str],
 ) -> Columns | None:

@@ -111,7 +111,7 @@ def parse_foreign_rows(
     encoded = source.texts(name).combine_chunks().dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
     at = encoded.indices.to_numpy()
-    parsed = parse_published(distinct, source.decimal, table.integer)
+    parsed = parse_published(distinct, source.sign, table.integer)
     if (wrong := np.flatnonzero(parsed.beside[at])).size:
         row = int(wrong[0])
         raise ReleaseError(
@@ -146,7 +146,7 @@ def find_nothing_or_zero(source: Columns, name: str) -> Mask:
     """Return a mask of the rows of another program's release file that say nothing, zero, or a dash."""
     encoded = source.texts(name).combine_chunks().dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
-    parsed = parse_published(distinct, source.decimal)
+    parsed = parse_published(distinct, source.sign)
     zero = (parsed.marks == Mark.PUBLISHED) & (parsed.low == 0) & ~parsed.beside
     said = [text.strip() in ("", *DASHES) for text in distinct]
     return np.asarray((zero | said)[encoded.indices.to_numpy()])

@@ -284,8 +284,8 @@ def _keep_replaced(audit: Audit, place: Destination, draft: Path, *, published: 
     return (
         f"{shown} {happened if published else 'was a release of this table, and is removed'}. Readers may "
         "have kept the old one, and two releases together tell more than each of them: if it was ever "
-        f"published, protect the table again with {internal / copy.name} as a "
-        "release that is already published",
+        f"published, protect the table again with it: --published {internal / copy.name} on the command "
+        f'line, or files = ["{(internal / copy.name).as_posix()}"] under [published] in the project',
         *([AVERAGES] if "seed" in audit.release.made_by else []),
     )
 

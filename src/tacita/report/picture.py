@@ -8,6 +8,7 @@ Kinds have a sign besides their colour, so that nobody depends on seeing colours
 | ``sensitive`` | ■ | primary cell: sensitive, not published as it is |
 | ``other`` | ▲ | secondary cell: not published as it is, to protect the primary ones |
 | ``exposed`` | ! | sensitive, yet published as it is |
+| ``rounded`` | | a number that is rounded, as all are in a rounded table, and not sensitive |
 
 No value that the release hides is used here.
 """
@@ -26,13 +27,14 @@ from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.layout import ONE_COLUMN, Line, find_crossings, list_lines
 from tacita.core.tables.structure import Structure
 
-KINDS = ("published", "sensitive", "other", "exposed")
-SIGNS = {"published": "", "sensitive": "■", "other": "▲", "exposed": "!"}
+KINDS = ("published", "sensitive", "other", "exposed", "rounded")
+SIGNS = {"published": "", "sensitive": "■", "other": "▲", "exposed": "!", "rounded": ""}
 MEANINGS = {
     "published": "published as it is",
     "sensitive": "primary, not published exactly",
     "other": "secondary, to protect these",
     "exposed": "sensitive, yet published",
+    "rounded": "rounded",
 }
 
 
@@ -50,8 +52,8 @@ class Crosstab:
 
 def classify_cells(release: Release, sensitive: Mask) -> NDArray[np.int64]:
     """Return the kind by which reports mark each released cell (primary, ...), as position in ``KINDS``."""
-    changed = release.changed
-    return np.where(sensitive, np.where(changed, 1, 3), np.where(changed, 2, 0))
+    others = np.where(release.marks == Mark.ROUNDED, 4, np.where(release.changed, 2, 0))
+    return np.where(sensitive, np.where(release.changed, 1, 3), others)
 
 
 def format_shown(release: Release, cell: int) -> str:

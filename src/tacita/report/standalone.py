@@ -25,7 +25,8 @@ LETTER, ROW, PAD = 7.6, 24, 10
 """The width of a letter of 13 pixels, the height of a line, and the room beside a text."""
 STYLE = (
     "text{font:13px system-ui,sans-serif;fill:#1b1b1f} .right{text-anchor:end} .head{font-weight:600}"
-    " .sensitive{fill:#dbe8fb} .other{fill:#fbe1df} .exposed{fill:#b3261e} .line,.axis{stroke:#d9dce1}"
+    " .sensitive{fill:#dbe8fb} .other{fill:#fbe1df} .exposed{fill:#b3261e} .rounded{fill:none}"
+    " .line,.axis{stroke:#d9dce1}"
     " .whisker{stroke:#6b6f76;stroke-width:1.5} .box{fill:#dbe8fb;stroke:#1f5fbf}"
     " .median{stroke:#1f5fbf;stroke-width:2.5}"
 )

@@ -32,7 +32,13 @@ if TYPE_CHECKING:
     from tacita.problem.problem import Problem
 
 TONES = {"safe": "bold green", "unsafe": "bold red", "unchecked": "bold yellow"}
-STYLES = {"published": "", "sensitive": "bold blue", "other": "red", "exposed": "bold white on red"}
+STYLES = {
+    "published": "",
+    "sensitive": "bold blue",
+    "other": "red",
+    "exposed": "bold white on red",
+    "rounded": "",
+}
 WIDEST_NAME = 32
 FRAME = 3
 """What a column takes besides its text: a space on either side and a line."""

@@ -308,7 +308,7 @@ def _read_source(
             recode=recode,
             counts=source.counts,
             name=name or source.name or "table",
-            decimal=source.decimal or ".",
+            decimal=source.decimal,
         )
     path = specification.folder / str(source.file)
     metadata = None if source.metadata is None else str(specification.folder / source.metadata)

@@ -161,7 +161,7 @@ def _describe_fault(text: str, loc: tuple[int | str, ...], message: str, kind: s
     what = message.removeprefix("Value error, ")
     if kind == "unexpected_keyword_argument":
         known = _list_known_keys(keys[:-1])
-        what = f"this key is unknown{did_you_mean(keys[-1], known)}; known are {', '.join(known)}"
+        what = f"this key is unknown{did_you_mean(keys[-1], known) or '; known are ' + ', '.join(known)}"
     return f"{place}{'.'.join(keys) or 'the file'}: {what}"
 
 

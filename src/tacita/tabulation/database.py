@@ -24,7 +24,8 @@ from tacita.core.errors import InputError, TacitaError, did_you_mean
 from tacita.core.exact import LARGEST
 from tacita.tabulation.address import REMEDY, Address, mask_passwords, parse_address
 from tacita.tabulation.numbers import Numbers, copies_sql, single_sql
-from tacita.tabulation.records import Records, describe_columns, quote_name, refuse_unknown_columns
+from tacita.tabulation.quoting import quote_name
+from tacita.tabulation.records import Records, describe_columns, refuse_unknown_columns
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

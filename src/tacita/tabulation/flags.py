@@ -18,7 +18,8 @@ from tacita.core.exact import Cells, Mask
 from tacita.core.tables.contributions import Contributions
 from tacita.core.words import list_names, pluralize
 from tacita.tabulation.leaves import to_integers
-from tacita.tabulation.records import Records, quote_name
+from tacita.tabulation.quoting import quote_name
+from tacita.tabulation.records import Records
 
 if TYPE_CHECKING:
     from tacita.tabulation.owners import Numbering

@@ -23,7 +23,8 @@ from tacita.core.words import pluralize
 from tacita.tabulation.entries import decode_keys
 from tacita.tabulation.largest import Largest
 from tacita.tabulation.numbers import Numbers, copies_sql
-from tacita.tabulation.records import Records, quote_name
+from tacita.tabulation.quoting import quote_name
+from tacita.tabulation.records import Records
 
 Trees = Hierarchy | Digits | Sequence[Hierarchy | Digits] | None
 

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from tacita.core.errors import InputError
 from tacita.core.exact import LARGEST, MOST_DECIMALS
 from tacita.core.words import pluralize
-from tacita.tabulation.records import Records, quote_name
+from tacita.tabulation.quoting import quote_name
+from tacita.tabulation.records import Records
 
 GUESSED_DECIMALS = 6
 SAMPLE = 10_000

@@ -8,7 +8,9 @@ from typing import Any
 
 from tacita.core.hierarchy.links import name_position, to_code_texts
 from tacita.core.numerals import is_number, tidy
-from tacita.tabulation.records import open_records, quote_name, quote_text, read_column_names
+from tacita.tabulation.number_texts import is_number_sql
+from tacita.tabulation.quoting import quote_name
+from tacita.tabulation.records import open_records, read_column_names
 
 FIRST_RECORDS = 200
 """Records from which samples are taken."""
@@ -61,7 +63,7 @@ class Overview:
         return next(differing, None)
 
 
-def survey_records(source: Any, decimal: str = ".") -> Overview:
+def survey_records(source: Any, decimal: str | None = None) -> Overview:
     """Return an overview of microdata, column by column, from anything that ``tabulate`` takes.
 
     Raises
@@ -77,7 +79,7 @@ def survey_records(source: Any, decimal: str = ".") -> Overview:
     """
     names = read_column_names(source)
     with open_records(source, names, [], [], None, decimal) as records:
-        counts = ", ".join(_counts_sql(quote_name(name), decimal) for name in names)
+        counts = ", ".join(_counts_sql(quote_name(name), records.types[name], decimal) for name in names)
         n, *counted = records.fetch_row(f"SELECT count(*), {counts} FROM records")
         texts = ", ".join(f"CAST({quote_name(name)} AS VARCHAR)" for name in names)
         first = records.fetch(f"SELECT {texts} FROM records LIMIT {FIRST_RECORDS}")
@@ -91,7 +93,7 @@ def survey_records(source: Any, decimal: str = ".") -> Overview:
     return Overview(n, tuple(columns))
 
 
-def list_codes(source: Any, columns: Sequence[str], decimal: str = ".") -> list[tuple[str, ...]]:
+def list_codes(source: Any, columns: Sequence[str], decimal: str | None = None) -> list[tuple[str, ...]]:
     """Return the different codes of a column of microdata in order, or combinations of several columns."""
     wanted = ", ".join(map(quote_name, columns))
     with open_records(source, columns, [], [], None, decimal) as records:
@@ -100,7 +102,7 @@ def list_codes(source: Any, columns: Sequence[str], decimal: str = ".") -> list[
     return list(dict.fromkeys(zip(*texts, strict=True)))
 
 
-def find_groupings(source: Any, column: str, decimal: str = ".") -> list[str]:
+def find_groupings(source: Any, column: str, decimal: str | None = None) -> list[str]:
     """Return the columns of microdata that could group the codes of one: records with the same code have the
     same entry, and some codes share theirs.
     """
@@ -119,7 +121,9 @@ def find_groupings(source: Any, column: str, decimal: str = ".") -> list[str]:
     return [name for name, distinct, pairs in groups if 0 < distinct < pairs == codes]
 
 
-def _counts_sql(column: str, decimal: str) -> str:
+def _counts_sql(column: str, kind: str, decimal: str | None) -> str:
     """Return SQL for how many entries of a column of records differ, are given, and are numbers."""
-    number = f"TRY_CAST(replace(CAST({column} AS VARCHAR), {quote_text(decimal)}, '.') AS DOUBLE)"
-    return f"count(DISTINCT {column}), count({column}), count({number})"
+    number = is_number_sql(column, decimal)
+    if kind != "VARCHAR":
+        number = f"TRY_CAST(CAST({column} AS VARCHAR) AS DOUBLE) IS NOT NULL"
+    return f"count(DISTINCT {column}), count({column}), count(*) FILTER ({number})"

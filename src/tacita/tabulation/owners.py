@@ -18,7 +18,8 @@ from tacita.core.words import pluralize
 from tacita.tabulation.largest import Largest
 from tacita.tabulation.leaves import Cube, Leaves, to_integers, to_matrix
 from tacita.tabulation.numbers import INTEGER_TYPES, Numbers, copies_sql
-from tacita.tabulation.records import Records, quote_name
+from tacita.tabulation.quoting import quote_name, quote_text
+from tacita.tabulation.records import Records
 
 _LIMIT = 2**62
 
@@ -38,13 +39,24 @@ class Owners:
 
 
 def group_owners(
-    records: Records, cube: Cube, numbers: Numbers, column: str, depth: int, counted: str | None
+    records: Records,
+    cube: Cube,
+    numbers: Numbers,
+    column: str,
+    depth: int,
+    counted: str | None,
+    respondent: str | None = None,
 ) -> Owners:
     """Return the respondents or holdings in the microdata, with their records merged per leaf cell.
 
-    ``counted`` is the column of respondents where they, not records, are counted: once each per leaf cell.
+    Parameters
+    ----------
+    counted
+        The column of respondents where they, not records, are counted: once each per leaf cell.
+    respondent
+        The column that names holdings of a single respondent, which the column of holdings does not.
     """
-    numbering = _number_owners(records, column)
+    numbering = _number_owners(records, column, respondent)
     _create_entries(records, cube, numbers, numbering, counted)
     if counted == column:
         _refuse_several(records, column)
@@ -69,47 +81,79 @@ def _refuse_several(records: Records, column: str) -> None:
 class Numbering:
     """How owners are numbered, from 0 to ``many`` - 1: ``id`` is SQL over the records.
 
-    Owners that are integers count from ``first``; others are numbered in the table ``owners``, in order.
+    Owners that are integers count from ``first``; others are numbered in the table ``owners``, in order, by
+    what the SQL ``name`` over the records gives. ``independent`` respondents are holdings of their own.
     """
 
     column: str
     id: str
     many: int
     first: int | None
+    name: str
+    independent: int = 0
 
     @property
     def join(self) -> str:
         """SQL that joins the numbers of owners to the records, which :attr:`id` then refers to."""
-        if self.first is not None:
-            return ""
-        return f" JOIN owners ON owners._owner = records.{quote_name(self.column)}"
+        return f" JOIN owners ON owners._owner = {self.name}" if self.first is None else ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A note on the respondents that the microdata put into no holding, if there are any."""
+        if not self.independent:
+            return ()
+        are = "is a holding of its own" if self.independent == 1 else "are holdings of their own"
+        return (f"{pluralize(self.independent, 'respondent')} without '{self.column}' {are}",)
 
 
-def _number_owners(records: Records, column: str) -> Numbering:
-    name, integer = quote_name(column), records.types[column] in INTEGER_TYPES
-    missing, low, high = records.fetch_row(
-        f"SELECT {records.count_sql(f'{name} IS NULL')}, "
-        f"{f'min({name}), max({name})' if integer else '0, 0'} FROM records"
-    )
-    if missing:
+def _number_owners(records: Records, column: str, respondent: str | None) -> Numbering:
+    """Return the numbers of respondents, or of holdings, of which those without one have a ``respondent``."""
+    empty = _is_empty_sql(records, column)
+    missing = records.fetch_row(f"SELECT {records.count_sql(empty)} FROM records")[0]
+    if missing and respondent is None:
         raise InputError(
-            f"column '{column}' is empty in {pluralize(missing, 'record')}"
-            f"{records.describe_first(f'{name} IS NULL')}",
+            f"column '{column}' is empty in {pluralize(missing, 'record')}{records.describe_first(empty)}",
             place=records.place,
-            remedy="Fill it (those who stand alone can be given names of their own), or leave them out with "
-            f"the condition {name} IS NOT NULL (where).",
-            options=["where"],
+            remedy="Fill it: those who stand alone can be given names of their own.",
         )
-    if integer and int(high) - int(low) < _LIMIT:
-        return Numbering(
-            column, f"(CAST({name} AS BIGINT) - ({int(low)}))", int(high) - int(low) + 1, int(low)
-        )
+    name, integer = f"records.{quote_name(column)}", records.types[column] in INTEGER_TYPES and not missing
+    if integer:
+        low, high = map(int, records.fetch_row(f"SELECT min({name}), max({name}) FROM records"))
+        if high - low < _LIMIT:
+            return Numbering(column, f"(CAST({name} AS BIGINT) - ({low}))", high - low + 1, low, name)
+    independent = 0
+    if missing:
+        alone = f"CAST(records.{quote_name(str(respondent))} AS VARCHAR)"
+        independent = records.fetch_row(f"SELECT count(DISTINCT {alone}) FROM records WHERE {empty}")[0]
+        name = f"CASE WHEN {empty} THEN {_name_apart(records, alone, name, empty, str(respondent))} "
+        name += f"ELSE CAST(records.{quote_name(column)} AS VARCHAR) END"
     records.execute(
         "CREATE OR REPLACE TEMP TABLE owners AS "
         "SELECT _owner, row_number() OVER (ORDER BY _owner) - 1 AS _id "
         f"FROM (SELECT DISTINCT {name} AS _owner FROM records)"
     )
-    return Numbering(column, "owners._id", records.fetch_row("SELECT count(*) FROM owners")[0], None)
+    many = records.fetch_row("SELECT count(*) FROM owners")[0]
+    return Numbering(column, "owners._id", many, None, name, independent)
+
+
+def _is_empty_sql(records: Records, column: str) -> str:
+    """Return SQL for whether a record has nothing in a column of owners."""
+    name = f"records.{quote_name(column)}"
+    return (
+        f"({name} IS NULL OR trim({name}) = '')" if records.types[column] == "VARCHAR" else f"{name} IS NULL"
+    )
+
+
+def _name_apart(records: Records, alone: str, holding: str, empty: str, respondent: str) -> str:
+    """Return SQL for the name of a respondent without a holding, such as no holding has: a firm 7 is not
+    in holding 7.
+    """
+    while records.fetch_row(
+        f"SELECT count(*) FROM records WHERE {empty} AND {alone} IN "
+        f"(SELECT CAST({holding} AS VARCHAR) FROM records WHERE NOT {empty})"
+    )[0]:
+        alone = f"{alone} || {quote_text(f' ({respondent})')}"
+    return alone
 
 
 def _create_entries(

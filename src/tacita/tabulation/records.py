@@ -17,15 +17,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from glob import glob
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from tacita.core.errors import InputError, MissingFileError, did_you_mean
+from tacita.core.numerals import to_plain_number
 from tacita.core.tables.columns import refuse_wide
 from tacita.core.words import pluralize
 from tacita.tabulation.address import is_address, mask_passwords
+from tacita.tabulation.number_texts import find_separated
+from tacita.tabulation.quoting import quote_name, quote_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -92,7 +96,7 @@ class Records:
             return ""
         (number,) = self.fetch_row(
             "SELECT min(number) FROM (SELECT row_number() OVER () AS number, * FROM records) "
-            f"WHERE {condition}"
+            f"AS records WHERE {condition}"
         )
         return f", first in record {number:,}"
 
@@ -118,7 +122,7 @@ def open_records(
     owners: Sequence[str],
     numbers: Sequence[str],
     where: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     numbered: bool = False,
 ) -> Iterator[Records]:
     """Yield the microdata of a source as a DuckDB view, which closes with the context.
@@ -131,7 +135,7 @@ def open_records(
     where
         Condition in SQL that wanted records fulfil; it may use any column.
     decimal
-        Decimal separator of CSV files.
+        Decimal sign of CSV files; None: a point, if some number shows that it separates no thousands.
     numbered
         Whether records get a further column :data:`RECORD_NUMBER`, from 1 on.
     """
@@ -176,19 +180,9 @@ def read_column_names(source: Any) -> list[str]:
     import duckdb
 
     with duckdb.connect() as connection:
-        place, scan, _ = _scan(connection, source, [], [], [], None, ".")
+        place, scan, _ = _scan(connection, source, [], [], [], None, None)
         with translate_duckdb_errors(place):
             return list(connection.sql(f"SELECT * FROM {scan} LIMIT 0").columns)
-
-
-def quote_name(name: str) -> str:
-    """Return a column name of the microdata in quotes, as SQL takes it."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def quote_text(text: str) -> str:
-    """Return a text in quotes, as SQL on the microdata takes it."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _scan(
@@ -198,7 +192,7 @@ def _scan(
     texts: Sequence[str],
     numbers: Sequence[str],
     where: str | None,
-    decimal: str,
+    decimal: str | None,
 ) -> tuple[str, str, bool]:
     """Return the name of a microdata source, the SQL after FROM, and whether to read it only once."""
     if isinstance(source, tuple) and len(source) == 2:
@@ -223,7 +217,7 @@ def _scan_file(
     texts: Sequence[str],
     numbers: Sequence[str],
     where: str | None,
-    decimal: str,
+    decimal: str | None,
 ) -> tuple[str, str, bool]:
     if not glob(path) and not Path(path).exists():
         raise MissingFileError("there is no such file", place=path, remedy="Check the path.")
@@ -234,14 +228,26 @@ def _scan_file(
     header, delimiter = _read_header(Path(next(iter(sorted(glob(path))), path)))
     refuse_unknown_columns(path, [*texts, *numbers], header)
     layout = f"""header=true, delim={quote_text(delimiter)}, quote='"', escape='"'"""
+    scan = partial(_scan_csv, path, layout, decimal or ".")
     types = dict.fromkeys(header, "VARCHAR")
+    with translate_duckdb_errors(path):
+        separated = find_separated(connection, path, scan(types), numbers, decimal)
     if where:
         types |= _guess_types(connection, f"read_csv({quote_text(path)}, {layout})", header)
-    types |= {**dict.fromkeys(numbers, "DOUBLE"), **dict.fromkeys(texts, "VARCHAR")}
+    types |= {name: "DOUBLE" for name in numbers if name not in separated}
+    types |= dict.fromkeys([*texts, *separated], "VARCHAR")
+    if not separated:
+        return path, scan(types), True
+    plain = ", ".join(f"{number} AS {quote_name(name)}" for name, number in separated.items())
+    return path, f"(SELECT * REPLACE ({plain}) FROM {scan(types)})", True
+
+
+def _scan_csv(path: str, layout: str, decimal: str, types: Mapping[str, str]) -> str:
+    """Return SQL after FROM for a CSV file of microdata with columns of these types."""
     listed = ", ".join(f"{quote_text(column)}: {quote_text(kind)}" for column, kind in types.items())
     # With everything specified, DuckDB does not guess, and a ragged line is an error on that line.
     options = f"auto_detect=false, {layout}, decimal_separator={quote_text(decimal)}, columns={{{listed}}}"
-    return path, f"read_csv({quote_text(path)}, {options})", True
+    return f"read_csv({quote_text(path)}, {options})"
 
 
 def _guess_types(connection: DuckDBPyConnection, scan: str, header: Sequence[str]) -> dict[str, str]:
@@ -375,7 +381,8 @@ def _to_input_error(place: str, message: str) -> InputError:
     at = f"{place}, line {line[1]}" if line else place
     value = re.search(r'converting column "(.*?)"\. Could not convert string "(.*?)" to', message)
     if value:
-        comma = f"; it looks like a decimal comma: {DECIMAL_COMMA}" if "," in value[2] else ""
+        has_comma = to_plain_number(value[2], ",") is not None
+        comma = f"; it looks like a decimal comma: {DECIMAL_COMMA}" if has_comma else ""
         return InputError(
             f"'{value[2]}' in column '{value[1]}' is not a number{comma}",
             place=at,

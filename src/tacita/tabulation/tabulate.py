@@ -48,7 +48,7 @@ def tabulate(
     where: str | None = None,
     counts: bool | None = None,
     name: str = "table",
-    decimal: str = ".",
+    decimal: str | None = None,
     run: Run | None = None,
     *,
     request: FlagLike = None,
@@ -79,7 +79,8 @@ def tabulate(
         otherwise.
     respondent, holding
         Columns that name the respondent of a record and the group that the respondent belongs to. Without
-        ``respondent`` each record is a respondent of its own.
+        ``respondent`` each record is a respondent of its own. A respondent without a holding is one of its
+        own.
     weight
         Column of sampling weights. Then ``Table.count`` is the number of respondents in the sample,
         ``Table.population`` the sum of their weights (in millionths exactly; of several weights of one
@@ -115,7 +116,8 @@ def tabulate(
     name
         What to call the table.
     decimal
-        Decimal separator in CSV files.
+        Decimal sign in CSV files; None: a point, but ``1.204`` is refused with the question where no other
+        number shows that this is not in thousands.
     run
         Progress and time limit.
     metadata
@@ -215,6 +217,7 @@ def tabulate(
         name=name,
         notes=(
             f"{pluralize(cube.records, 'record')} tabulated into {pluralize(rollup.keys.size, 'cell')}",
+            *found.notes,
             *describe_decisions(flags, "respondent", of_respondents.contributions),
         ),
         warnings=warnings,
@@ -254,6 +257,7 @@ class _Tabulated:
     leaves: Leaves
     respondents: CellContributors
     holdings: CellContributors | None
+    notes: tuple[str, ...]
 
     def to_shadow(self, name: str) -> Shadow:
         """Return the contributions to this value as those by which rules judge the cells of another."""
@@ -285,14 +289,18 @@ def _tabulate_value(
         rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
         of_respondents = _count_records(cube, rollup, leaves, listed)
     of_holdings = None
+    notes: tuple[str, ...] = ()
     if plan.holding:
         _report(run, f"merging records by {plan.holding}")
-        owners = group_owners(records, cube, numbers, plan.holding, plan.largest, counted)
+        owners = group_owners(
+            records, cube, numbers, plan.holding, plan.largest, counted, respondent=respondent
+        )
+        notes = owners.numbering.notes
         of_holdings = roll_up_owners(records, cube, rollup, owners, plan.flags)
     if plan.unnamed and value is not None:
         unnamed = replace(of_respondents.contributions, unnamed_records=cube.records)
         of_respondents = replace(of_respondents, contributions=unnamed)
-    return _Tabulated(cube, rollup, numbers, leaves, of_respondents, of_holdings)
+    return _Tabulated(cube, rollup, numbers, leaves, of_respondents, of_holdings, notes)
 
 
 @contextmanager
@@ -302,7 +310,7 @@ def _open_source(
     people: Sequence[str],
     figures: Sequence[str],
     where: str | None,
-    decimal: str,
+    decimal: str | None,
     numbered: bool,
 ) -> Iterator[Records]:
     """Yield the microdata of a source, wherever they are, ``numbered`` if they have no respondents."""

@@ -72,6 +72,8 @@ class RecordsFile:
     ----------
     classifications
         Files of classifications, by the column that each is called after.
+    decimal
+        The decimal sign of its numbers, if it was chosen.
     sheet, sheets
         Of a workbook: the one that was looked through, and those that hold anything.
     private
@@ -83,7 +85,7 @@ class RecordsFile:
     path: Path
     seen: Overview
     classifications: Mapping[str, Sequence[Path]] = field(default_factory=dict)
-    decimal: str = "."
+    decimal: str | None = None
     sheet: str | None = None
     sheets: Sheets | None = None
     private: Path | None = None
@@ -159,8 +161,8 @@ class RecordsFile:
         frame = pa.table({above: [pair[0] for pair in pairs], column: [pair[1] for pair in pairs]})
         return Hierarchy.from_columns(frame, [above, column])
 
-    def with_decimal(self, decimal: str) -> RecordsFile:
-        """Return the user's file of records, surveyed with another decimal sign."""
+    def with_decimal(self, decimal: str | None) -> RecordsFile:
+        """Return the user's file of records, surveyed with another decimal sign; None: as found."""
         return replace(
             self, decimal=decimal, seen=survey_records(find_records(self.path, self.sheet), decimal)
         )
@@ -184,7 +186,7 @@ def find_records_at(path: str | os.PathLike[str], reading: ReadOptions = NO_OPTI
         if name in found.names and (fitting := [f for f in files if f != path and is_classification(f)])
     }
     sheet, choice = _find_sheet(sheets, reading), Choice(respondent=found.identity)
-    return RecordsFile(path, found, trees, reading.decimal or ".", sheet, sheets, choice=choice)
+    return RecordsFile(path, found, trees, reading.decimal, sheet, sheets, choice=choice)
 
 
 def find_records_of(case: Case, at_hand: RecordsFile | None) -> RecordsFile | None:
@@ -225,7 +227,7 @@ def find_records_among(paths: Sequence[Path], reading: ReadOptions = NO_OPTIONS)
             remedy="rename the file",
         )
     sheet, choice = _find_sheet(sheets, reading), Choice(respondent=found.identity)
-    return RecordsFile(path, found, trees, reading.decimal or ".", sheet, sheets, path.parent, choice)
+    return RecordsFile(path, found, trees, reading.decimal, sheet, sheets, path.parent, choice)
 
 
 def find_records_in_text(text: str, folder: Path, reading: ReadOptions = NO_OPTIONS) -> RecordsFile:
@@ -284,7 +286,7 @@ def _survey_file(path: Path, reading: ReadOptions) -> tuple[Overview, Sheets | N
         )
     if not path.is_file():
         raise InputError("there is no such file", place=path, remedy="Check the path.")
-    seen = survey_records(find_records(path, reading.sheet), reading.decimal or ".")
+    seen = survey_records(find_records(path, reading.sheet), reading.decimal)
     return seen, list_sheets(path) if is_workbook(path) else None
 
 

@@ -27,7 +27,13 @@ from tacita.problem.problem import Problem
 from tacita.problem.quality import find_changed
 from tacita.report.picture import KINDS, classify_cells
 
-FLAGS = {"published": Flag(0), "sensitive": Flag.SENSITIVE, "other": Flag.OTHER, "exposed": Flag.EXPOSED}
+FLAGS = {
+    "published": Flag(0),
+    "sensitive": Flag.SENSITIVE,
+    "other": Flag.OTHER,
+    "exposed": Flag.EXPOSED,
+    "rounded": Flag(0),
+}
 """How each kind of cell of a release is flagged."""
 
 
@@ -223,9 +229,11 @@ def classify_internally(table: Table, release: Release, sensitive: Mask) -> NDAr
     """Return the position in ``KINDS`` of each cell, for users of the app, who know the true values.
 
     A cell that is not sensitive and shows its true number counts as published, also where readers learn a
-    radius around it: among cells that did change it must not stand out.
+    radius around it: among cells that did change it must not stand out. A rounded number that is not the
+    true one is a secondary cell.
     """
     found = classify_cells(release, sensitive)
+    found[found == KINDS.index("rounded")] = KINDS.index("other")
     return np.where(sensitive | find_changed(table, release), found, KINDS.index("published"))
 
 

@@ -7,7 +7,7 @@ from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from tacita.cli.console import NOTE, WARNING
+from tacita.cli.console import NOTE, WARNING, describe_files
 from tacita.cli.effort import make_progress
 from tacita.cli.jobs.job import Job, JobResult, Verdict
 from tacita.core.run import Event
@@ -76,6 +76,8 @@ class Display:
             place = f"[{self.done:>{len(str(self.jobs))}}/{self.jobs}] {name}: "
             said = describe_result(result, earlier=earlier)
             self._print(place, (result.verdict.value, STYLES[result.verdict]), said)
+            if result.public:
+                self._print(("to publish: ", "green"), describe_files(result.public))
             for remark in () if earlier else result.remarks:
                 self._print((f"{NOTE} ", "yellow"), remark)
             for warning in result.warnings:

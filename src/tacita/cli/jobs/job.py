@@ -54,8 +54,8 @@ class JobResult:
     record
         Values that JSON can write. The log is internal: sums of hidden values, such as a loss, may be in it,
         but no value of a cell.
-    files
-        The files of results that were written.
+    files, public
+        The files of results that were written; those of them that are for publication.
     error
         Why it failed or was not begun.
     stopped
@@ -72,6 +72,7 @@ class JobResult:
     notes: tuple[str, ...] = ()
     stopped: bool = False
     remarks: tuple[str, ...] = ()
+    public: tuple[Path, ...] = ()
 
 
 class Job(Protocol):

@@ -93,6 +93,7 @@ class ProjectJob:
             done.written.warnings,
             (*done.leftovers, *done.written.notes),
             stopped=done.stopped and run.cancelled,
+            public=done.written.public,
         )
 
 

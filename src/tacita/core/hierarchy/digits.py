@@ -115,6 +115,13 @@ def count_separators(levels: Sequence[int], codes: Sequence[str]) -> tuple[int, 
     return tuple(high - low for low, high in pairwise([0, *sorted(found.values())]))
 
 
+def _fit_without_separators(levels: Sequence[int], codes: Sequence[str]) -> tuple[int, ...] | None:
+    """Return characters per level that suit all codes if separators are left out; None if none then do."""
+    bare = ["".join(filter(str.isalnum, code)) for code in codes]
+    fitting = fit_digits(levels, bare)
+    return None if count_separators(fitting, codes) is None else fitting
+
+
 def settle_digits(levels: Sequence[int], codes: Sequence[str], place: str | None = None) -> tuple[int, ...]:
     """Return characters per level that suit all codes: those given, or with separators that they left out.
 
@@ -129,11 +136,11 @@ def settle_digits(levels: Sequence[int], codes: Sequence[str], place: str | None
         return tuple(levels)
     if (separated := count_separators(levels, codes)) is not None:
         return separated
-    fitting = write_digits(fit_digits(levels, codes))
+    fitting = write_digits(_fit_without_separators(levels, codes) or fit_digits(levels, codes))
     raise HierarchyError(
         f"code {wrong!r} has {pluralize(len(wrong), 'character')}, but levels end at "
         f"{', '.join(map(str, cuts))}",
-        place=place,
+        place=place or "",
         remedy=f"Use {fitting}, which suits all codes.",
         options=[f"digits={fitting}"],
     )

@@ -15,6 +15,7 @@ from tacita.core.errors import InputError, NotAdditiveError
 from tacita.core.exact import Cells, Mask, Units
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.structure import Structure
+from tacita.core.tables.unlisted_parts import find_unlisted_parts
 from tacita.core.words import pluralize
 
 MOST_SHOWN = 5
@@ -41,10 +42,12 @@ def refuse_unless_additive(structure: Structure, units: Units, decimals: int) ->
     if wrong.size > MOST_SHOWN:
         lines.append(f"  and {wrong.size - MOST_SHOWN} more\n")
     nested = _is_double_counted(structure, units)
+    unlisted = [] if nested else find_unlisted_parts(structure, residuals)
+    lines += [f"  ({name}) is not listed: is a row missing?\n" for name in unlisted]
     equations = pluralize(len(structure.equations), "equation")
     raise NotAdditiveError(
         f"the table does not add up in {wrong.size:,} of {equations}:\n{''.join(lines)}",
-        remedy=MISSING_TREE if nested else REPAIR,
+        remedy=MISSING_TREE if nested else f"List what is missing. {REPAIR}" if unlisted else REPAIR,
         options=["hierarchy" if nested else "repair"],
     )
 

@@ -30,6 +30,7 @@ from tacita.core.tables.build import build_table, to_representatives
 from tacita.core.tables.code_order import find_order, list_by_code, sort_codes
 from tacita.core.tables.contributions import Contributions, Shadow
 from tacita.core.tables.dimension import TOTAL_CODES, Codes, Dimension, find_blanks_in_codes, recognise_total
+from tacita.core.tables.number_texts import parse_texts
 from tacita.core.tables.read_options import ReadOptions, Totals
 from tacita.core.tables.table import Table
 from tacita.core.tables.undeclared_sums import (
@@ -42,7 +43,6 @@ from tacita.core.words import pluralize
 
 MOST_COLUMNS = 20_000
 """Columns of a file; more than that are something else."""
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 Spec: TypeAlias = "Hierarchy | Digits | Sequence[Hierarchy | Digits] | str | Found | None"
 
@@ -64,7 +64,8 @@ def is_text(kind: pa.DataType) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Named columns; ``place(row)`` says where a row stands, ``decimal`` is the decimal sign in text.
+    """Named columns; ``place(row)`` says where a row stands, ``decimal`` is the decimal sign in text: None is
+    a point, but a number that may be in thousands is refused (``1.204``).
 
     ``notes`` are remarks on how the columns were read; they go on to the table. ``trimmed`` are columns in
     which blanks at the end of texts were taken off. Of a sheet, ``find_field(row, name)`` is where a field
@@ -74,7 +75,7 @@ class Columns:
 
     data: pa.Table
     place: Callable[[int], str] = lambda row: f"row {row + 1}"
-    decimal: str = "."
+    decimal: str | None = "."
     notes: tuple[str, ...] = ()
     trimmed: frozenset[str] = frozenset()
     find_field: Callable[[int, str], tuple[int, int] | None] = lambda row, name: None
@@ -82,11 +83,18 @@ class Columns:
     title: str = ""
 
     @property
+    def sign(self) -> str:
+        """The decimal sign in text, point or comma."""
+        return self.decimal or "."
+
+    @property
     def names(self) -> list[str]:
         return list(self.data.column_names)
 
     def column(self, name: str) -> pa.ChunkedArray:
         if name not in self.data.column_names:
+            if "," in name and all(part.strip() in self.names for part in name.split(",")):
+                raise InputError(f"'{name}' are several columns", remedy="name each of them by itself")
             raise InputError(
                 f"there is no column '{name}'{did_you_mean(name, self.names)}; "
                 f"there are {', '.join(map(repr, self.names))}"
@@ -161,7 +169,7 @@ class Columns:
         column = self.column(name)
         kind = column.type
         if is_text(kind):
-            column = self._parsed(name, column)
+            column = parse_texts(column, self.decimal, lambda row: f"{self.place(row)}, column '{name}'")
         elif pa.types.is_decimal(kind) or pa.types.is_floating(kind):
             column = column.cast(pa.float64())
         elif pa.types.is_null(kind):
@@ -181,30 +189,6 @@ class Columns:
                 f"column '{name}' is infinite", place=self.place(int(wrong[0])), remedy="give a number"
             )
         return values, missing
-
-    def _parsed(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        written = pc.utf8_trim_whitespace(column.cast(pa.string()))
-        nothing = pc.is_in(pc.utf8_lower(written), value_set=pa.array(["", "nan", "na", "null"]))
-        written = pc.if_else(nothing, pa.scalar(None, pa.string()), written)
-        plain = pc.replace_substring(written, ",", ".") if self.decimal == "," else written
-        wrong = pc.invert(pc.match_substring_regex(plain, _NUMBER))
-        if self.decimal == ",":
-            wrong = pc.or_(wrong, pc.match_substring(written, "."))
-        rows = np.flatnonzero(wrong.fill_null(False).to_numpy(zero_copy_only=False))
-        if rows.size:
-            self._refuse_text(name, int(rows[0]), str(written[int(rows[0])]), rows.size)
-        return plain.cast(pa.float64())
-
-    def _refuse_text(self, name: str, row: int, written: str, how_many: int) -> None:
-        fault, remedy = f"'{written}' is not a number", "correct it, or leave it empty if it is missing"
-        options = []
-        if self.decimal == ",":
-            fault, remedy = f"{fault} with a decimal comma", "leave out points and other signs"
-        elif written.count(",") == 1 and "." not in written:
-            fault += "; it looks like a decimal comma"
-            remedy, options = "name the comma as the decimal sign, or write a point", ["decimal"]
-        place = f"{self.place(row)}, column '{name}'{and_others(how_many, 'row')}"
-        raise InputError(fault, place=place, remedy=remedy, options=options)
 
 
 def table_from_columns(source: Columns, read: ReadOptions) -> Table:

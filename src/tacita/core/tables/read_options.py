@@ -81,6 +81,7 @@ class ReadOptions:
         What the table is called where there are several; None: like its file.
     decimal
         The decimal sign of numbers in text; None: a point in files, in pasted text what the numbers show.
+        Where nothing tells whether ``1.204`` is in thousands, the input is refused with the question.
     delimiter, encoding, sheet
         How to read the file. A workbook's sheet is the first that holds anything, if none is named.
     metadata

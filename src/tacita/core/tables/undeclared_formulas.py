@@ -34,10 +34,7 @@ MOST_COLUMNS = 500
 """Columns in which formulas are looked for: those with the largest numbers."""
 MOST_NUMBERS = 1_000_000
 MOST_SHOWN = 6
-REMEDY = (
-    "take such codes out of the input, and compute them from what is published; if the numbers match by "
-    "chance, say that undeclared sums are to be ignored"
-)
+REMEDY = "take such codes out of the input, and compute them from what is published"
 NAMES = {Kind.LEAST: "the least", Kind.GREATEST: "the greatest", Kind.MEDIAN: "the median"}
 
 

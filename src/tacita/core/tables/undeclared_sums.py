@@ -36,10 +36,8 @@ from tacita.core.words import pluralize
 
 CERTAIN, LIKELY = 10.0, 4.0
 """Evidence in bits from which sums are refused, and from which they get a warning."""
-REMEDY = (
-    "use the classification that was found, or give another, since readers see the sums too; if they add up "
-    "by chance, say that undeclared sums are to be ignored"
-)
+REMEDY = "use the classification that was found, or give another, since readers see the sums too"
+CHANCE = "if the numbers match by chance, say that undeclared sums are to be ignored"
 MOST_SHOWN = 6
 
 
@@ -244,23 +242,26 @@ def refuse_undeclared_sums(
     certain = [found for found in sums if found.certain]
     following_surely = [found for found in formulas if found.evidence >= CERTAIN]
     if how == "refuse" and (certain or following_surely):
-        texts = [
+        facts = [
             *map(describe_sums, certain),
             *(describe_formulas(found, True) for found in following_surely),
         ]
         remedies = [*([REMEDY] if certain else []), *([FORMULAS_REMEDY] if following_surely else [])]
         raise UndeclaredSumsError(
-            "; ".join(texts),
+            ". ".join([facts[0], *map(_capitalise, facts[1:])]),
             tuple(found.dimension for found in certain),
-            remedy="; ".join(remedies),
+            remedy=" ".join(f"{_capitalise(remedy)}." for remedy in (*remedies, CHANCE)),
             options=[
                 *(f"hierarchy={found.dimension}=found" for found in certain),
                 "undeclared_sums=ignore",
             ],
         )
     return (
-        *(f"{describe_sums(found)}: {REMEDY}" for found in sums),
-        *(f"{describe_formulas(each, each.evidence >= CERTAIN)}: {FORMULAS_REMEDY}" for each in formulas),
+        *(f"{describe_sums(found)}: {REMEDY}; {CHANCE}" for found in sums),
+        *(
+            f"{describe_formulas(each, each.evidence >= CERTAIN)}: {FORMULAS_REMEDY}; {CHANCE}"
+            for each in formulas
+        ),
     )
 
 
@@ -372,6 +373,10 @@ def _search_second_classification(
     if not alone or len(leaves) < 2:
         return []
     return search_other_sums(own, independent, related, alone, leaves)
+
+
+def _capitalise(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _join_parts(parts: Sequence[str]) -> str:

@@ -142,10 +142,10 @@ def _read_row(source: Columns, row: int, number: str, comment: str, hidden: bool
         low, high = _find_ends(source, number, near[1])
         return Mark.ROUNDED.word, low, high, number
     if hidden:
-        parsed = parse_published([comment], source.decimal)
+        parsed = parse_published([comment], source.sign)
         if not parsed.unreadable[0] and parsed.marks[0] == Mark.INTERVAL:
             ends = (float(parsed.low[0]), float(parsed.high[0]))
-            low, high = (_write_end(end, source.decimal) for end in ends)
+            low, high = (_write_end(end, source.sign) for end in ends)
             return Mark.INTERVAL.word, low, high, ""
     raise ReleaseError(
         f"'{COMMENT}' holds neither ± and a distance beside a number, nor an interval in place of one: "
@@ -159,9 +159,9 @@ def _find_ends(source: Columns, number: str, radius: str) -> tuple[str, str]:
     """Return the ends of the window around a number of an SDMX-CSV release, as text, without rounding."""
     from decimal import Decimal
 
-    middle, reach = Decimal(number.replace(",", ".") if source.decimal == "," else number), Decimal(radius)
+    middle, reach = Decimal(number.replace(",", ".") if source.sign == "," else number), Decimal(radius)
     ends = (f"{middle - reach:f}", f"{middle + reach:f}")
-    low, high = (end.replace(".", ",") if source.decimal == "," else end for end in ends)
+    low, high = (end.replace(".", ",") if source.sign == "," else end for end in ends)
     return low, high
 
 

@@ -20,7 +20,7 @@ from tacita.core.errors import InputError
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.words import pluralize
 
-SIGNS = {".": "point: 1.5", ",": "comma: 1,5"}
+SIGNS = {"": "as found", ".": "point: 1.5", ",": "comma: 1,5"}
 NOTHING = -1
 """Stands for no column among the columns, which go by number: a column may have any name, or none."""
 
@@ -139,7 +139,7 @@ class RecordsPanel:
             )
             if records.is_text:
                 ui.select(
-                    SIGNS, label="Decimal sign", value=records.decimal, on_change=self._read_numbers
+                    SIGNS, label="Decimal sign", value=records.decimal or "", on_change=self._read_numbers
                 ).props("dense outlined options-dense data-testid=records-decimal")
             for field in (self._where, self._largest, self._decimals):
                 field.on("blur", self._keep)
@@ -217,7 +217,7 @@ class RecordsPanel:
         self._value.update()
 
     async def _read_numbers(self, event: ValueChangeEventArguments[str]) -> None:
-        await self._look_again(partial(self._records.with_decimal, str(event.value)))
+        await self._look_again(partial(self._records.with_decimal, str(event.value) or None))
 
     async def _look_again(self, look: Callable[[], RecordsFile]) -> None:
         with notices.attempt():

@@ -381,7 +381,8 @@ class StartScreen:
                 with self._busily():
                     opened = await run.io_bound(made)
             except DecimalSignError:
-                self._reading.ask_for_decimal()
+                if user_input is not None:
+                    self._reading.ask_for_decimal()
                 raise
             except (RecordsError, SeveralValuesError) as error:
                 if user_input is None or not await self._take_for_records(user_input, error):
