@@ -192,8 +192,7 @@ def _survey(records: Records, column: str, x: str, what: str, integer: bool, gue
             f"no {what} in {missing:,} of {pluralize(total, 'record')} (column '{column}')"
             f"{records.describe_first(f'{x} IS NULL')}",
             place=records.place,
-            remedy="Fill them, or leave them out with the condition "
-            f"{quote_name(column)} IS NOT NULL (where).",
+            remedy=f"Fill them, or leave them out with where='{quote_name(column)} IS NOT NULL'.",
             options=["where"],
         )
     if infinite:
@@ -201,7 +200,7 @@ def _survey(records: Records, column: str, x: str, what: str, integer: bool, gue
             f"the {what} is NaN or infinite in {infinite:,} of {pluralize(total, 'record')} (column "
             f"'{column}'){records.describe_first(f'NOT {finite}')}",
             place=records.place,
-            remedy=f"Fill them, or leave them out with the condition isfinite({quote_name(column)}) (where).",
+            remedy=f"Fill them, or leave them out with where='isfinite({quote_name(column)})'.",
             options=["where"],
         )
     if what == "weight" and least < 0:
