@@ -288,7 +288,7 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "missing value": (
         {**N, "value": [None, 1.0]},
         {"value": "value"},
-        r"no value in 1 of 2 records \(column 'value'\), first in record 1.*where='\"value\" IS NOT NULL'",
+        r"no value in 1 of 2 .*column 'value'\), first in record 1.*n .value. IS NOT NULL as option 'where'",
     ),
     "nan": (
         {**N, "value": [float("nan"), 1.0]},

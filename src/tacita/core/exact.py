@@ -236,6 +236,6 @@ def _refuse_large(values: NDArray[Any], decimals: int, what: str) -> None:
         raise InputError(
             f"a {what} of about {largest:.3g} with {pluralize(decimals, 'more decimal')} does not "
             "fit into 53 bits",
-            remedy="use fewer decimals (decimals=1, for example) or a larger unit, such as thousands",
+            remedy="use fewer decimals (option 'decimals') or a larger unit, such as thousands",
             options=["decimals"],
         )

@@ -236,8 +236,8 @@ def _encode(records: Records, name: str, trees: Trees, detail: Detail, column: A
             f"missing code in {pluralize(int(count[missing].sum()), 'record')} (column '{name}')"
             f"{records.describe_first_of(name, encoded.dictionary.filter(pa.array(blank, pa.bool_())))}",
             place=records.place,
-            remedy="Give them a code, say 'unknown', or leave them out with "
-            f"where='{quote_name(name)} IS NOT NULL'.",
+            remedy="Give them a code, say 'unknown', or leave them out with the condition "
+            f"{quote_name(name)} IS NOT NULL as option 'where'.",
             options=["where"],
         )
     dimension = Dimension(name, _trees(name, trees, texts))

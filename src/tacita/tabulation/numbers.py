@@ -192,7 +192,8 @@ def _survey(records: Records, column: str, x: str, what: str, integer: bool, gue
             f"no {what} in {missing:,} of {pluralize(total, 'record')} (column '{column}')"
             f"{records.describe_first(f'{x} IS NULL')}",
             place=records.place,
-            remedy=f"Fill them, or leave them out with where='{quote_name(column)} IS NOT NULL'.",
+            remedy="Fill them, or leave them out with the condition "
+            f"{quote_name(column)} IS NOT NULL as option 'where'.",
             options=["where"],
         )
     if infinite:
@@ -200,7 +201,8 @@ def _survey(records: Records, column: str, x: str, what: str, integer: bool, gue
             f"the {what} is NaN or infinite in {infinite:,} of {pluralize(total, 'record')} (column "
             f"'{column}'){records.describe_first(f'NOT {finite}')}",
             place=records.place,
-            remedy=f"Fill them, or leave them out with where='isfinite({quote_name(column)})'.",
+            remedy="Fill them, or leave them out with the condition "
+            f"isfinite({quote_name(column)}) as option 'where'.",
             options=["where"],
         )
     if what == "weight" and least < 0:

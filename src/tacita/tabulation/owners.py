@@ -97,7 +97,7 @@ def _number_owners(records: Records, column: str) -> Numbering:
             f"{records.describe_first(f'{name} IS NULL')}",
             place=records.place,
             remedy="Fill it (those who stand alone can be given names of their own), or leave them out with "
-            f"where='{name} IS NOT NULL'.",
+            f"the condition {name} IS NOT NULL as option 'where'.",
             options=["where"],
         )
     if integer and int(high) - int(low) < _LIMIT:
