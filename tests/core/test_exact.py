@@ -20,10 +20,28 @@ def test_decimals_are_the_fewest_that_write_every_value(values: list[object], de
     assert exact.find_decimals(np.array(values)) == decimals
 
 
-@pytest.mark.parametrize("values", [[0.1 + 0.2], ["1e-30"], [Decimal("1e-13")]])
+@pytest.mark.parametrize("values", [[1 / 3], [1e5 + 1 / 3, 0.1 + 0.2], ["1e-30"], [Decimal("1e-13")]])
 def test_more_decimals_than_can_be_kept_are_refused_with_the_remedy(values: list[object]) -> None:
     with pytest.raises(InputError, match=r"more than 12 decimals.*how many decimals count"):
         exact.find_decimals(np.array(values))
+
+
+@pytest.mark.parametrize(
+    ("values", "decimals"),
+    [
+        ([0.1 + 0.2, 5.0], 1),
+        ([216000.30000000002, 7.25], 2),
+        ([2000.000000000001], 0),
+        ([-(1.1 + 2.2), 1e9 + 0.1], 1),
+    ],
+)
+def test_the_noise_of_sums_of_floats_needs_no_decimals(values: list[float], decimals: int) -> None:
+    assert exact.find_decimals(np.array(values)) == decimals
+
+
+def test_digits_that_are_no_noise_are_kept() -> None:
+    for values, decimals in (([2e13 + 0.25], 2), ([1e12, 0.0001], 4), ([9007.199254740991], 12)):
+        assert exact.find_decimals(np.array(values)) == decimals
 
 
 def test_units_round_half_to_even_and_keep_infinities() -> None:

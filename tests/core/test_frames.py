@@ -264,3 +264,13 @@ def test_values_that_equal_their_respondents_are_counts(respondents: list[int], 
     frame = pa.table({"region": ["N", "S", "Total"], "firms": [1, 2, 3], "n": respondents})
     table = Table.from_frame(frame, ["region"], value="firms", count="n")
     assert table.integer is integer
+
+
+def test_sums_of_floats_with_one_decimal_add_up() -> None:
+    records = pd.DataFrame({"region": ["N", "S"] * 300, "size": ["s", "m", "l"] * 200, "v": 7.1})
+    records["v"] += records.index * 0.7
+    records = records[:-1]
+    pivot = records.pivot_table("v", "region", "size", aggfunc="sum", margins=True, margins_name="Total")
+    table = Table.from_frame(pivot, ["region", "size"])
+    assert table.decimals == 1
+    assert table.values[table.find()] == round(sum(records["v"]), 1)

@@ -216,7 +216,7 @@ class TestFlatAndDict:
             ({"North": ["X", "X"]}, ("'X' is repeated",)),
             ({"North": {"North": {}}}, ("'North' is its own parent", "cycle")),
             ({"North": {"Total": {}}}, ("total 'Total'",)),
-            ({"North": "N1"}, ("Under 'North' stands 'N1'", "list of one")),
+            ({"North": "N1"}, ("Under 'North' stands 'N1'", "list of one", "Hierarchy.from_columns")),
             ({"North": {"N1", "N2"}}, ("Under 'North'",)),
             ({"North": ["N1", {"N2": {}}]}, ("code 2 under 'North'",)),
             ({}, ("No codes",)),

@@ -15,6 +15,7 @@ from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.linked import link
 from tacita.core.tables.table import Table
 from tacita.formats.table_write import write_table
+from tacita.publication.release_read import read_release
 
 
 def by_size() -> Table:
@@ -46,14 +47,26 @@ def test_each_table_comes_back_on_its_own() -> None:
     for k in range(2):
         frame = hidden.to_pandas(part=k)
         assert frame[frame.mark == "suppressed"].iloc[0, :2].tolist() == ["1", "Total"]
-    with pytest.raises(InputError, match="choose 0 to 1"):
-        hidden.to_arrow(part=2)
+    assert table.to_arrow(part="kind") == table.to_arrow(part=1)
+    assert read_release(hidden.to_pandas(part="kind"), table, part="kind", absent="suppressed").shown.any()
+    for part in (2, -1, "kinds"):
+        with pytest.raises(InputError, match=f"no part {part!r}.*choose 0 to 1, or by name: 'size', 'kind'"):
+            hidden.to_arrow(part=part)
 
 
 def test_a_shared_cell_has_one_value() -> None:
     other = Table.from_array([[1, 3], [3, 3]], names=("region", "kind"))
     with pytest.raises(InputError, match=r"region=1.*the values in 'size' and 'kind' differ"):
         link({"size": by_size(), "kind": other})
+
+
+def test_two_variables_are_not_linked() -> None:
+    tables = [
+        Table.from_frame(pd.DataFrame({"r": ["a", "b"], name: numbers}), ["r"], value=name)
+        for name, numbers in (("turnover", [1, 2]), ("employees", [3, 4]))
+    ]
+    with pytest.raises(InputError, match=r"If 'turnover' and 'employees' are two variables.*suppress_alike"):
+        link(tables)
 
 
 def test_sums_between_tables_are_found() -> None:

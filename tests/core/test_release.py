@@ -10,6 +10,7 @@ import pytest
 
 from tacita.core.errors import ReleaseError
 from tacita.core.exact import UNBOUNDED
+from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Mark, Release
 from tacita.core.tables.table import Table
 
@@ -96,3 +97,8 @@ def test_arrays_of_a_release_cannot_be_written_to() -> None:
     release = Release.suppress(TABLE, np.array([CELL]))
     with pytest.raises(ValueError, match="read-only"):
         release.low[CELL] = 0
+
+
+def test_the_numbers_of_an_outcome_are_printed_without_the_noise_of_floats() -> None:
+    found = Outcome(Status.FEASIBLE, 913550.2, 913549.4999999999, 45.08892287799995)
+    assert "loss=913550.2, bound=913549.5, seconds=45.1," in repr(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from dataclasses import replace
 
 import pytest
@@ -118,3 +119,33 @@ def test_a_cancel_is_heard_by_work_that_has_begun() -> None:
     run.cancel()
     assert begun.over
     assert run.begin().over
+
+
+def test_a_long_search_without_a_limit_tells_once_how_to_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tacita.core.run.LONG", 0.0)
+    run = Run().begin()
+    run.report("first release")
+    with pytest.warns(tc.TacitaWarning, match=r"run=tc\.Run\(time_limit=60\).*best so far"):
+        run.report("improving", incumbent=5.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run.report("improving", incumbent=4.0)
+
+
+@pytest.mark.parametrize(
+    "run", [Run(HOUR), Run(listener=lambda event: None), pickle.loads(pickle.dumps(Run()))]
+)
+def test_who_gave_a_limit_or_listens_or_works_for_others_gets_no_advice(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tacita.core.run.LONG", 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run.begin().report("improving", incumbent=5.0)
+
+
+def test_a_search_without_a_limit_warns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tacita.core.run.LONG", 0.0)
+    table = tc.Table.from_array([[5, 1, 7, 3], [2, 8, 4, 6], [9, 3, 1, 2]])
+    with pytest.warns(tc.TacitaWarning, match="time_limit"):
+        tc.Suppression().protect(tc.Problem(table, tc.Threshold(4)))

@@ -28,6 +28,7 @@ def test_a_problem_takes_rules_as_they_are_written() -> None:
     [
         (TABLE, 5, r"needs a rule, not a int: give one such as Threshold\(3\)"),
         (TABLE, None, "needs a rule, not a NoneType"),
+        (TABLE, [tc.PPercent(10), tc.Threshold(3)], r"not a list: join several with \|, as in PPercent"),
         (TABLE, tc.Threshold, "needs a rule, not a ABCMeta"),
         (tc.Threshold(5), TABLE, "needs a Table, not a Threshold"),
         ([[1, 2], [3, 4]], tc.Threshold(5), "Table, not a list: make one with Table.from_array"),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.release import Mark
-from tacita.methods.rounding.rounding import Rounding
+from tacita.methods.rounding.rounding import MADE_OF_LEVELS, Rounding
 from tacita.testing import check_method, problems, tables
 
 FIGURE_1 = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
@@ -110,7 +110,7 @@ def test_a_zero_is_a_multiple_of_every_base() -> None:
     values = np.array(FIGURE_1)
     values[1, 2] = 0
     problem = problem_of(values, lower=0, upper=5)
-    with pytest.raises(InfeasibleError, match=r"row=2, column=3.*No base below .* can work"):
+    with pytest.raises(InfeasibleError, match=r"row=2, column=3.*No round base below .* can work"):
         Rounding(multiples="exact").protect(problem)
     # Readers who are not told which numbers are exact take it for anything up to the base.
     check_method(Rounding(base=5, strict=False), problem)
@@ -192,3 +192,15 @@ def test_the_size_of_weights_does_not_matter(factor: float) -> None:
         assert release.outcome.status is tc.Status.OPTIMAL
         losses.append(release.outcome.loss / size)
     assert losses[0] == pytest.approx(losses[1])
+
+
+def test_the_remedy_is_a_round_base_and_an_exact_one_gets_a_remark() -> None:
+    table = tc.Table.from_array([[9137.5, 3211.5], [4123.0, 6007.5]])
+    problem = tc.Problem(table, tc.Marked([("1", "1")], lower=1673, upper=1673))
+    for base in (1000, 1801.7, 2500):
+        with pytest.raises(InfeasibleError, match=r"smallest round base that can work is 2200\."):
+            Rounding(base=base).protect(problem)
+    for base, remarks in ((1801.8, (MADE_OF_LEVELS,)), (1802.5, ()), (2200, ())):
+        outcome = Rounding(base=base).protect(problem).outcome
+        assert outcome is not None
+        assert outcome.remarks == remarks

@@ -198,3 +198,12 @@ def test_a_method_without_a_release_raises_what_the_help_says() -> None:
     with pytest.raises(InfeasibleError):
         tc.crosstab(pd.DataFrame(FIRMS), "region", "size", rule="threshold(3)", method=tc.Rounding(base=1))
     assert "InfeasibleError" in str(tc.crosstab.__doc__)
+
+
+def test_remarks_on_the_release_are_warnings_and_printed() -> None:
+    with pytest.warns(tc.TacitaWarning, match="the base was chosen by the program"):
+        found = tc.crosstab(
+            pd.DataFrame(FIRMS), "region", "size", rule="threshold(2)", respondent="firm", method="rounding"
+        )
+    assert str(found).endswith(found.remarks[0])
+    assert f"<p>{found.remarks[0]}" in found._repr_html_()

@@ -50,10 +50,12 @@ def test_methods_are_asked_for_their_releases() -> None:
     assert "nothing would change" in found[2].none
     assert np.isnan(found[2].l1)
     lines = str(found).splitlines()
-    assert len(lines) == 5
+    assert len(lines) == 7
     assert "no release" in lines[3]
     assert len({len(line) for line in lines[:4]}) == 1
-    assert lines[4] == f"rounding (base 1): {found[2].none}"
+    assert lines[4].startswith("l1, l2, largest: ")
+    assert lines[5].endswith("Which are safe says tc.audit.")
+    assert lines[6] == f"rounding (base 1): {found[2].none}"
 
 
 def test_comparisons_report_progress_while_methods_work_elsewhere() -> None:

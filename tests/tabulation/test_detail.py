@@ -148,6 +148,15 @@ def test_recodings_that_break_totals_are_refused(recode: dict[str, str], message
         recode_tree(TREE, recode)
 
 
+@pytest.mark.parametrize("tree", [None, TREE])
+def test_a_misspelt_code_of_a_recoding_is_refused(tree: tc.Hierarchy | None) -> None:
+    rows = [(leaf, "N", "a", 5) for leaf in LEAVES]
+    with pytest.raises(
+        HierarchyError, match=r"'industry': 'A1l' in the recoding: no such code \(did you mean"
+    ):
+        tabulate(rows, tree, recode={"industry": {"A1l": "A12"}})
+
+
 def test_recoding_a_tree() -> None:
     joined = recode_tree(TREE, {"A": "AC", "C": "AC", "B1": "B2"})
     assert joined.tree.codes == ("Total", "AC", "B", "B2", "B3")

@@ -331,7 +331,7 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "missing value": (
         {**N, "value": [None, 1.0]},
         {"value": "value"},
-        r"no value in 1 of 2 records \(column 'value'\), first in record 1\..*condition .value. IS NOT NULL",
+        r"no value in 1 of 2 .*column 'value'\), first in record 1.*n .value. IS NOT NULL as option 'where'",
     ),
     "nan": (
         {**N, "value": [float("nan"), 1.0]},
@@ -506,3 +506,22 @@ def test_columns_that_are_levels_of_one_another_are_named(by: list[str], warned:
 def test_codes_with_few_records_are_not_taken_for_nested() -> None:
     few = {name: column[::2] for name, column in _stays().items()}
     assert tabulate(few, ["state", "region"]).warnings == ()
+
+
+@pytest.mark.parametrize("given", [["turnover", "employees"], ("turnover",)])
+def test_several_columns_of_values_make_several_tables(given: Any) -> None:
+    with pytest.raises(InputError, match=r"^value: .* one column, not of 'turnover'.*suppress_alike"):
+        tabulate(pd.DataFrame(COLUMNS), ["region"], given)
+
+
+@pytest.mark.parametrize("given", [{"0": ["01", "02", "03"]}, "1-1"])
+def test_dictionaries_and_digits_stand_for_hierarchies(given: Any) -> None:
+    table = tabulate(pd.DataFrame(COLUMNS), {"region": given}, "turnover")
+    assert value_of(table, "0") == value_of(table, "Total") == 24.75
+
+
+def test_what_is_no_hierarchy_is_not_quoted() -> None:
+    with pytest.raises(InputError, match=r"column 'region' needs a hierarchy.*not a DataFrame\. Give Hier"):
+        tabulate(pd.DataFrame(COLUMNS), {"region": pd.DataFrame(COLUMNS)}, "turnover")
+    with pytest.raises(HierarchyError, match=r"column 'region': .*Under '03' stands 'South'.*from_columns"):
+        tabulate(pd.DataFrame(COLUMNS), {"region": {"01": "North", "02": "North", "03": "South"}}, "turnover")

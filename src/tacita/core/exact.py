@@ -27,6 +27,10 @@ Floats = NDArray[np.float64]
 UNBOUNDED = 2**62
 LARGEST = 2**53
 MOST_DECIMALS = 12
+FAITHFUL = 1e15
+"""Numbers of so many units are the same after their way through a float, and a few more are."""
+NOISE = 1e-14
+"""How far the float of a sum may lie from the sum, as a share of it: some fifty times the rounding of one."""
 
 
 def freeze(array: NDArray[Any]) -> NDArray[Any]:
@@ -49,7 +53,9 @@ def freeze_fields(owner: object, *names: str) -> None:
 def find_decimals(values: ArrayLike, most: int = MOST_DECIMALS) -> int:
     """Return the fewest decimals ``d`` with ``round(v, d) == v`` for every finite value ``v``.
 
-    Floats count as the shortest text that reads back as the same float, so ``0.1`` needs one decimal.
+    Floats count as the shortest text that reads back as the same float, so ``0.1`` needs one decimal. Floats
+    of more than 15 digits that all lie within the noise of sums of numbers with fewer decimals, such as
+    ``0.1 + 0.2``, count as these.
     """
     array = np.asarray(values)
     if array.dtype.kind in "iub":
@@ -61,11 +67,27 @@ def find_decimals(values: ArrayLike, most: int = MOST_DECIMALS) -> int:
             raise _too_fine(finest, most)
         return count_decimals(finest)
     finite = np.unique(array[np.isfinite(array)])
+    decimals = _find_grid(finite, 0.0, most)
+    largest = float(np.abs(finite).max(initial=0.0))
+    if decimals is None or largest * 10.0**decimals > FAITHFUL:
+        near = _find_grid(finite, NOISE, most)
+        # Where the noise is wide beside the last decimal, floats lie near such numbers by chance.
+        if near is not None and 100 * NOISE * largest <= 10.0**-near:
+            return near
+    if decimals is None:
+        raise _too_fine(next(v for v in finite if round(v, most) != v), most)
+    return decimals
+
+
+def _find_grid(values: Floats, noise: float, most: int) -> int | None:
+    """Return the fewest decimals such that each float is such a number, but for a share ``noise`` of itself;
+    None if ``most`` are too few.
+    """
     for decimals in range(most + 1):
-        finite = finite[np.round(finite, decimals) != finite]
-        if finite.size == 0:
+        values = values[np.abs(np.round(values, decimals) - values) > noise * np.abs(values)]
+        if values.size == 0:
             return decimals
-    raise _too_fine(finite[0], most)
+    return None
 
 
 def to_units(values: ArrayLike, decimals: int, what: str = "value") -> Units:
@@ -214,5 +236,6 @@ def _refuse_large(values: NDArray[Any], decimals: int, what: str) -> None:
         raise InputError(
             f"a {what} of about {largest:.3g} with {pluralize(decimals, 'more decimal')} does not "
             "fit into 53 bits",
-            remedy="use fewer decimals or a larger unit, such as thousands",
+            remedy="use fewer decimals (option 'decimals') or a larger unit, such as thousands",
+            options=["decimals"],
         )

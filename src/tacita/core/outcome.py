@@ -43,6 +43,11 @@ class Outcome:
         gap = f"{self.gap:.2%}"
         logging.getLogger("tacita").info("%s after %.1f s, gap %s", self.status.value, self.seconds, gap)
 
+    def __repr__(self) -> str:
+        """Return the outcome as it is written in Python; numbers lack the last digits, which are noise."""
+        numbers = f"loss={self.loss:.12g}, bound={self.bound:.12g}, seconds={self.seconds:.3g}"
+        return f"Outcome({self.status}, {numbers}, remarks={self.remarks!r}, search={self.search!r})"
+
     @property
     def gap(self) -> float:
         """The optimality gap: how far the loss may be from the smallest one; zero when proven optimal."""

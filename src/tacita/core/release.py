@@ -135,11 +135,11 @@ class Release(Framed):
         words = {Mark.SUPPRESSED: "x", Mark.INTERVAL: f"[{low}...{high}]", Mark.PUBLISHED: value}
         return words.get(Mark(self.marks[cell]), f"≈{value}")
 
-    def to_arrow(self, part: int = 0) -> pa.Table:
+    def to_arrow(self, part: int | str = 0) -> pa.Table:
         """Return an Arrow table of what readers get per cell: codes, ``mark``, ``low``, ``high``, ``value``.
 
-        Ends of windows and values that the release does not give are null. ``part`` says which of several
-        linked tables; rows stand in the order of the table that was given.
+        Ends of windows and values that the release does not give are null. ``part`` is the number or
+        name of one of several linked tables; rows stand in the order of the table that was given.
         """
         import pyarrow as pa
 

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from tacita.core.errors import issue_warnings
 from tacita.core.heartbeat import Pulse
 from tacita.core.outcome import Status, compute_gap, read_gap
 from tacita.core.parallel_map import ParallelMap, find_threads, map_in_turn
@@ -40,6 +41,8 @@ AVERAGES = (
     "Publish one draw only; to repeat it give its seed"
 )
 SECRET = "leave it out and a secret one is drawn"
+LONG = 20.0
+"""Seconds after which a search that has neither a time limit nor a listener says how to end it."""
 
 
 class DrawnSeed(int):
@@ -61,6 +64,23 @@ class Event:
     incumbent: float | None = None
     bound: float | None = None
     seconds: float = 0.0
+
+
+class LimitAdvice:
+    """A listener for runs that have none and no time limit: one warning tells how to end a long search."""
+
+    def __init__(self) -> None:
+        self._warns_at = time.monotonic() + LONG
+
+    def __call__(self, event: Event) -> None:
+        if event.incumbent is not None and time.monotonic() >= self._warns_at:
+            self._warns_at = float("inf")
+            text = (
+                f"the search has found a release and goes on for a better one, after {LONG:.0f} seconds, as "
+                "no time limit is given. With run=tc.Run(time_limit=60) it would end after a minute with the "
+                "best so far; an interrupt (Ctrl-C) ends it without a release"
+            )
+            issue_warnings([text])
 
 
 class InThisThread(Executor):
@@ -94,7 +114,7 @@ class Run:
     ----------
     time_limit
         Seconds for each call that the run is given to, such as ``protect`` or ``audit``; none by default. A
-        limit ends work, it never turns "unknown" into "safe".
+        limit ends work, it never turns "unknown" into "safe". A search keeps the best release that it has.
     seed
         For every random number that readers must not know: it is a secret like the values. Drawn from the
         system unless given; whoever gives it again gets the same release.
@@ -156,7 +176,11 @@ class Run:
 
     def begin(self) -> Run:
         """Return the same run with its clock started now, unless it belongs to work that has begun."""
-        return self if self._begun else replace(self, started=time.monotonic(), _begun=True)
+        if self._begun:
+            return self
+        unlimited = self.listener is None and self.time_limit is None
+        listener = LimitAdvice() if unlimited else self.listener
+        return replace(self, listener=listener, started=time.monotonic(), _begun=True)
 
     def limited(self, seconds: float | None) -> Run:
         """Return the same run with its clock started now, and no more than so many seconds left."""
@@ -301,4 +325,4 @@ class Run:
 
 def _start_elsewhere(time_limit: float | None, seed: int, search: int, gap: float) -> Run:
     """Return the run that a worker process gets, with its clock started."""
-    return Run(time_limit, seed, search=search, gap=gap).begin()
+    return Run(time_limit, seed, search=search, gap=gap, _begun=True)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tacita.attackers.insiders import AttackerLike
 from tacita.auditing.audit import Audit, audit
 from tacita.core import exact
-from tacita.core.errors import InputError, ReleaseError, did_you_mean
+from tacita.core.errors import InputError, ReleaseError, did_you_mean, issue_warnings
 from tacita.core.exact import Cells
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.release import Mark, Release
@@ -59,14 +59,20 @@ class Crosstab:
     release: Release
     audit: Audit = field(repr=False)
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to know before the crosstab is published, such as what its options tell readers."""
+        return () if self.release.outcome is None else self.release.outcome.remarks
+
     def __str__(self) -> str:
-        return f"{self.frame}\n{self.audit.verdict}"
+        return "\n".join([str(self.frame), self.audit.verdict, *self.remarks])
 
     def _repr_html_(self) -> str:
         """Return the published frame as HTML for notebooks, with the verdict below."""
         shown = getattr(self.frame, "_repr_html_", None)
         table = str(shown()) if shown is not None else f"<pre>{escape(str(self.frame))}</pre>"
-        return f"<div>{table}<p>{escape(self.audit.verdict)}</p></div>"
+        notes = "".join(f"<p>{escape(note)}</p>" for note in (self.audit.verdict, *self.remarks))
+        return f"<div>{table}{notes}</div>"
 
 
 def crosstab(
@@ -170,7 +176,9 @@ def crosstab(
             remedy="Choose another method, or give the run more time.",
         )
     laid = _lay_out(release, len(rows), margins)
-    return Crosstab(_make_frame(frame, release, laid, rows, across, mark), release, checked)
+    made = Crosstab(_make_frame(frame, release, laid, rows, across, mark), release, checked)
+    issue_warnings(made.remarks)
+    return made
 
 
 def _refuse_series(*given: Any) -> None:

@@ -391,7 +391,9 @@ def _read_rule(table: object, rule: object) -> Rule | Levels:
     if isinstance(rule, str):
         return parse_rule(rule)
     if not isinstance(rule, Rule | Levels):
-        remedy = "give one such as Threshold(3), its written form 'threshold(3)', or Levels"
+        remedy = "give one such as Threshold(3) or PPercent(10), its written form 'threshold(3)', or Levels"
+        if isinstance(rule, list | tuple):
+            remedy = "join several with |, as in PPercent(10) | Threshold(3)"
         raise InputError(f"a problem needs a rule, not a {type(rule).__name__}", remedy=remedy)
     return rule
 

@@ -82,8 +82,16 @@ COLUMNS = (*_OWN, *(field.name for field in fields(Deviations)), "none")
 """The columns of a comparison: cells and distances first, then deviations."""
 
 
+LEGEND = (
+    "l1, l2, largest: how far shown numbers are from the true ones; changed, percent: cells without their",
+    "true number; others: those not sensitive; silent: without a number. Which are safe says tc.audit.",
+)
+
+
 class Comparison(Framed, tuple[Lost, ...]):
-    """One row per release, in the order given; as text, a table, and why some have no release."""
+    """One row per release, in the order given; as text, a table, how to read it, and why some have no
+    release.
+    """
 
     def to_arrow(self) -> pa.Table:
         """Return an Arrow table with one row per compared release and the columns of :class:`Lost`."""
@@ -105,7 +113,7 @@ class Comparison(Framed, tuple[Lost, ...]):
             )
             for line in lines
         ]
-        return "\n".join([*table, *(f"{row.name}: {row.none}" for row in self if row.none)])
+        return "\n".join([*table, *LEGEND, *(f"{row.name}: {row.none}" for row in self if row.none)])
 
 
 @dataclass(frozen=True)

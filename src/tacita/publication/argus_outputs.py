@@ -38,7 +38,7 @@ def write_public_output(
     path: str | os.PathLike[str],
     kind: PublicKind,
     options: OutputOptions | None = None,
-    part: int = 0,
+    part: int | str = 0,
     *,
     audit: Audit | None,
 ) -> Path:

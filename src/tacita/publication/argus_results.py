@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def write_public_result(
-    audit: Audit, file: Path, kind: PublicKind, options: OutputOptions, part: int = 0
+    audit: Audit, file: Path, kind: PublicKind, options: OutputOptions, part: int | str = 0
 ) -> Written:
     """Write a release, or one of its linked tables, to ``publication`` beside where ``file`` would be.
 
@@ -63,7 +63,7 @@ def write_internal_result(
     file: Path,
     kind: InternalKind,
     options: OutputOptions,
-    part: int = 0,
+    part: int | str = 0,
 ) -> Written:
     """Write a table with its true values and the status of its cells to ``internal`` beside where ``file``
     would be, never to what is published.

@@ -72,7 +72,7 @@ def read_release(
     radius: float | None = None,
     rounded: RoundingMode | None = None,
     absent: Literal["refuse", "suppressed"] = "refuse",
-    part: int = 0,
+    part: int | str = 0,
     decimal: str = ".",
     delimiter: str | None = None,
     sheet: str | None = None,
@@ -107,7 +107,8 @@ def read_release(
     absent
         ``"suppressed"`` if cells that the file does not list count as hidden; they are refused by default.
     part
-        Which of several linked tables the file shows; a file of ours with a column ``table`` holds them all.
+        Which of several linked tables the file shows, by number or name; a file of ours with a column
+        ``table`` holds them all.
     decimal, delimiter, sheet
         How to read the file.
     """
@@ -176,7 +177,9 @@ def is_own_release(path: str | os.PathLike[str]) -> bool:
     return os.fspath(path).lower().endswith(".csv") and "mark" in read_columns(path).names
 
 
-def _unpivot_crosstab(source: Columns, table: Table, part: int, path: str | os.PathLike[str]) -> Columns:
+def _unpivot_crosstab(
+    source: Columns, table: Table, part: int | str, path: str | os.PathLike[str]
+) -> Columns:
     """Return the crosstab in a published file as columns of one row per cell; other files as they are."""
     structure = table.structure
     if structure.labels or "mark" in source.names or len(find_part(structure, part).dimensions) != 2:
@@ -219,7 +222,7 @@ def unpivot(source: Columns, down: Dimension, right: Dimension) -> Columns:
     )
 
 
-def _find_cells(source: Columns, table: Table, part: int) -> Cells:
+def _find_cells(source: Columns, table: Table, part: int | str) -> Cells:
     """Return the position of the cell that each row of a published file is about, -1 if it is not listed."""
     structure = table.structure
     found = np.full(source.data.num_rows, -1, dtype=np.int64)
@@ -265,7 +268,7 @@ def _leave_out_empty(
     return select_rows(source, np.flatnonzero(listed)), cells[listed]
 
 
-def _split_by_table(source: Columns, structure: Structure, part: int) -> list[tuple[int, Cells]]:
+def _split_by_table(source: Columns, structure: Structure, part: int | str) -> list[tuple[int | str, Cells]]:
     """Return which of several linked tables a published file shows, by number, and the rows of each."""
     parts = structure.parts
     if len(parts) < 2 or "table" not in source.names:
@@ -283,7 +286,7 @@ def select_rows(source: Columns, rows: Cells) -> Columns:
     return source.take(rows)
 
 
-def _refuse_other_codes(source: Columns, structure: Structure, part: int) -> None:
+def _refuse_other_codes(source: Columns, structure: Structure, part: int | str) -> None:
     """Refuse rows of a published file with codes in dimensions that their linked table does not have."""
     own = find_part(structure, part)
     for d, dimension in enumerate(structure.dimensions):

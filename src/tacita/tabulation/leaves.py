@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from tacita.core.errors import HierarchyError, InputError, did_you_mean
 from tacita.core.exact import Cells, Units
-from tacita.core.hierarchy import Digits, Hierarchy
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.hierarchy.given import GivenTrees, build_trees
 from tacita.core.hierarchy.links import make_sort_key, to_code_texts
 from tacita.core.hierarchy.recoding import Detail
 from tacita.core.tables.dimension import Codes, Dimension
@@ -26,7 +27,7 @@ from tacita.tabulation.numbers import Numbers, copies_sql
 from tacita.tabulation.quoting import quote_name
 from tacita.tabulation.records import Records
 
-Trees = Hierarchy | Digits | Sequence[Hierarchy | Digits] | None
+Trees = GivenTrees | str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,14 +238,14 @@ def _encode(records: Records, name: str, trees: Trees, detail: Detail, column: A
             f"{records.describe_first_of(name, encoded.dictionary.filter(pa.array(blank, pa.bool_())))}",
             place=records.place,
             remedy="Give them a code, say 'unknown', or leave them out with the condition "
-            f"{quote_name(name)} IS NOT NULL (where).",
+            f"{quote_name(name)} IS NOT NULL as option 'where'.",
             options=["where"],
         )
     dimension = Dimension(name, _trees(name, trees, texts))
     dimension.check()
     per_text = np.bincount(row, weights=count, minlength=len(texts)).astype(np.int64)
     _refuse_foreign(records, dimension, encoded.dictionary, texts, per_text)
-    recoded = detail.find(name, dimension.trees, known=trees is not None)
+    recoded = detail.find(name, dimension.trees)
     if recoded is None:
         position = dimension.representative[[dimension.position[text] for text in texts]]
         return _Encoded(dimension, position[row], encoded.dictionary, position, lacks=False)
@@ -259,18 +260,10 @@ def _encode(records: Records, name: str, trees: Trees, detail: Detail, column: A
 
 
 def _trees(name: str, trees: Trees, texts: Sequence[str]) -> tuple[Hierarchy, ...]:
+    codes = sorted(set(texts), key=make_sort_key)
     if trees is None:
-        return (Hierarchy.flat(sorted(set(texts), key=lambda code: make_sort_key(str(code)))),)
-    listed = (trees,) if isinstance(trees, Hierarchy | Digits) else tuple(trees)
-    if not listed or not all(isinstance(tree, Hierarchy | Digits) for tree in listed):
-        raise InputError(
-            f"column '{name}' needs a hierarchy, a list of them, or nothing for the codes found in the data, "
-            f"not '{trees}'"
-        )
-    ordered = sorted(set(texts), key=lambda code: make_sort_key(str(code)))
-    return tuple(
-        tree.build(ordered, place=f"column '{name}'") if isinstance(tree, Digits) else tree for tree in listed
-    )
+        return (Hierarchy.flat(codes),)
+    return build_trees(name, trees, codes)
 
 
 def _refuse_foreign(

@@ -194,7 +194,7 @@ def _survey(records: Records, column: str, x: str, what: str, integer: bool, gue
             f"{records.describe_first(f'{x} IS NULL')}",
             place=records.place,
             remedy="Fill them, or leave them out with the condition "
-            f"{quote_name(column)} IS NOT NULL (where).",
+            f"{quote_name(column)} IS NOT NULL as option 'where'.",
             options=["where"],
         )
     if infinite:
@@ -202,7 +202,8 @@ def _survey(records: Records, column: str, x: str, what: str, integer: bool, gue
             f"the {what} is NaN or infinite in {infinite:,} of {pluralize(total, 'record')} (column "
             f"'{column}'){records.describe_first(f'NOT {finite}')}",
             place=records.place,
-            remedy=f"Fill them, or leave them out with the condition isfinite({quote_name(column)}) (where).",
+            remedy="Fill them, or leave them out with the condition "
+            f"isfinite({quote_name(column)}) as option 'where'.",
             options=["where"],
         )
     if what == "weight" and least < 0:

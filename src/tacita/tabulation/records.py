@@ -387,7 +387,7 @@ def _to_input_error(place: str, message: str) -> InputError:
             f"'{value[2]}' in column '{value[1]}' is not a number{comma}",
             place=at,
             remedy="Correct it, or empty the field and leave the record out with the condition "
-            f'"{value[1]}" IS NOT NULL.',
+            f"\"{value[1]}\" IS NOT NULL as option 'where'.",
             options=[*(["decimal"] if comma else []), "where"],
         )
     columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)

@@ -74,6 +74,7 @@ def tabulate(
     by
         Per dimension a :class:`Hierarchy`, a list of them over the same codes, or None: the codes found in
         the data, sorted. A list of names means None for each. Records carry codes of the finest level.
+        Digits such as ``"2-1-1"`` and nested dictionaries of codes stand for hierarchies.
     value
         Column of values. Without it the table counts: respondents if ``respondent`` is given, records
         otherwise.
@@ -168,6 +169,7 @@ def tabulate(
             run=run,
         )
     run = (run or Run()).begin()
+    _refuse_several_values(value)
     dimensions = _list_dimensions(by)
     if not 1 <= largest <= MOST_LARGEST:
         raise InputError(
@@ -329,6 +331,18 @@ def _open_source(
     else:
         with open_records(source, codes, people, figures, where, decimal, numbered) as records:
             yield records
+
+
+def _refuse_several_values(value: object) -> None:
+    """Refuse a list of columns of values, as frames take them: a table is of one variable."""
+    if value is not None and not isinstance(value, str):
+        listed = value if isinstance(value, list | tuple) else [value]
+        raise InputError(
+            f"a table holds the values of one column, not of {list_names([str(name) for name in listed])}",
+            place="value",
+            remedy="Make a table of each column; suppress_alike hides the same cells in all of them.",
+            options=["value"],
+        )
 
 
 def _list_dimensions(by: Mapping[str, Trees] | Iterable[str]) -> dict[str, Trees]:

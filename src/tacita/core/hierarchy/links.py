@@ -243,6 +243,12 @@ def links_from_dict(tree: Mapping[Any, Any], total: str, labels: Mapping[str, st
         parent, parent_link, branch = waiting.pop()
         if branch is None:
             continue
+        if isinstance(branch, str):
+            raise HierarchyError(
+                f"Under {parent!r} stands {branch!r:.60}, where a dictionary or a list of codes is needed",
+                remedy=f"If {branch!r:.60} is the group of {parent!r}, make a frame of two columns, groups "
+                "and codes, and give it to Hierarchy.from_columns. A single part is a list of one.",
+            )
         if not isinstance(branch, Mapping | list | tuple):
             raise HierarchyError(
                 f"Under {parent!r} stands {branch!r:.60}, which is neither a dictionary nor a list of codes",

@@ -171,12 +171,8 @@ class Detail:
                     options=[option],
                 )
 
-    def find(self, dimension: str, trees: Sequence[Hierarchy], *, known: bool = True) -> Recoded | None:
-        """Return the classification of a dimension at this detail; None if nothing is asked of it.
-
-        ``known``: the codes are those of a classification, and others in a recoding are a mistake; else they
-        are those that occur in the data.
-        """
+    def find(self, dimension: str, trees: Sequence[Hierarchy]) -> Recoded | None:
+        """Return the classification of a dimension at this detail; None if nothing is asked of it."""
         levels, recoding = self.levels.get(dimension), self.recode.get(dimension)
         if levels is None and recoding is None:
             return None
@@ -189,8 +185,6 @@ class Detail:
         found = Recoded(trees[0], {})
         try:
             if recoding is not None:
-                if isinstance(recoding, Mapping) and not known:
-                    recoding = {code: new for code, new in recoding.items() if code in found.tree}
                 found = recode_tree(found.tree, recoding)
             return found if levels is None else found.then(cut_tree(found.tree, levels))
         except HierarchyError as error:

@@ -25,7 +25,8 @@ from tacita.core.errors import (
     issue_warnings,
 )
 from tacita.core.exact import LARGEST, Mask, Units
-from tacita.core.hierarchy import Digits, Hierarchy
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.hierarchy.given import GivenTrees, build_trees
 from tacita.core.tables.build import build_table, to_representatives
 from tacita.core.tables.code_order import find_order, list_by_code, sort_codes
 from tacita.core.tables.contributions import Contributions, Shadow
@@ -44,7 +45,7 @@ from tacita.core.words import pluralize
 MOST_COLUMNS = 20_000
 """Columns of a file; more than that are something else."""
 
-Spec: TypeAlias = "Hierarchy | Digits | Sequence[Hierarchy | Digits] | str | Found | None"
+Spec: TypeAlias = "GivenTrees | str | Found | None"
 
 
 def refuse_wide(place: object, columns: int) -> None:
@@ -346,15 +347,7 @@ def _build_trees(
         named = spec.total if isinstance(spec, Found) else spec
         total = named if named is not None else usual
         return (Hierarchy.flat([code for code in distinct if code != total], total, labels),)
-    given = (spec,) if isinstance(spec, Hierarchy | Digits) else tuple(spec)
-    if not given or not all(isinstance(tree, Hierarchy | Digits) for tree in given):
-        raise InputError(
-            "each dimension is given by a hierarchy, a list of them, the code of its total, or nothing"
-        )
-    return tuple(
-        tree.build(distinct, usual, labels, f"column '{name}'") if isinstance(tree, Digits) else tree
-        for tree in given
-    )
+    return build_trees(name, spec, distinct, usual, labels)
 
 
 def _must_compute_totals(dimensions: Sequence[Dimension], shown: Codes, totals: Totals) -> bool:

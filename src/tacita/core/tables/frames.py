@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacita.core import exact
-from tacita.core.errors import InputError, MissingPackageError
+from tacita.core.errors import InputError, MissingPackageError, did_you_mean
 from tacita.core.exact import UNBOUNDED, Cells, Mask, Units
 from tacita.core.tables.structure import Part, Structure
+from tacita.core.words import list_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +93,7 @@ def _decode_codes(names: tuple[str, ...], positions: Any) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(positions), pa.array(names)).cast(pa.string())
 
 
-def list_rows(structure: Structure, part: int = 0) -> tuple[list[str], list[pa.Array], Cells]:
+def list_rows(structure: Structure, part: int | str = 0) -> tuple[list[str], list[pa.Array], Cells]:
     """Return the names of a listed table's code columns, the codes of each row, and the cell it shows."""
     import pyarrow as pa
 
@@ -104,16 +105,21 @@ def list_rows(structure: Structure, part: int = 0) -> tuple[list[str], list[pa.A
     return [d.name for d in dimensions], codes, shown.cells
 
 
-def find_part(structure: Structure, part: int) -> Part:
-    """Return how one of the linked tables in a structure is listed; all cells in order if it has no parts."""
+def find_part(structure: Structure, part: int | str) -> Part:
+    """Return how one of the linked tables in a structure is listed, by its number or its name; all cells in
+    order if it has no parts.
+    """
     if not structure.parts:
         everything = tuple(range(len(structure.dimensions)))
         return Part("table", everything, structure.codes, np.arange(len(structure)))
-    if not 0 <= part < len(structure.parts):
+    names = [each.name for each in structure.parts]
+    number = names.index(part) if part in names else part
+    if isinstance(number, str) or not 0 <= number < len(names):
         raise InputError(
-            f"part {part} of {len(structure.parts)}", remedy=f"choose 0 to {len(structure.parts) - 1}"
+            f"there is no part {part!r}{did_you_mean(part, names)}",
+            remedy=f"choose 0 to {len(names) - 1}, or by name: {list_names(names)}",
         )
-    return structure.parts[part]
+    return structure.parts[number]
 
 
 def numbers_to_arrow(units: Units, decimals: int, blank: Mask | None = None) -> pa.Array:

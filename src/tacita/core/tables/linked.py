@@ -286,12 +286,12 @@ class _Merge:
             wrong = np.flatnonzero(differs.reshape(differs.shape[0], -1).any(axis=1))
             if wrong.size:
                 cell = int(one.cells[wrong[0]])
-                other = given[int(source[cell])][0].name
-                raise InputError(
-                    f"the {what} in '{other}' and '{one.name}' differ{and_others(wrong.size, 'cell')}",
-                    place=f"({self.structure.name(cell)})",
-                    remedy="Correct one of them, or give dimensions of different meaning different names.",
+                other = given[int(source[cell])][0]
+                fault = (
+                    f"the {what} in '{other.name}' and '{one.name}' differ{and_others(wrong.size, 'cell')}"
                 )
+                remedy = _find_remedy(other.table.value_name, one.table.value_name)
+                raise InputError(fault, place=f"({self.structure.name(cell)})", remedy=remedy)
         return merged, source >= 0
 
     def contributions(self, what: str, field: Any) -> Contributions | None:
@@ -339,6 +339,16 @@ class _Merge:
                 blank = np.full(self.n, "", dtype=object) if text else np.full(self.n, np.nan)
                 merged.setdefault(name, blank)[one.cells] = column
         return merged
+
+
+def _find_remedy(first: str, second: str) -> str:
+    """Return what helps where two tables, of these variables, differ in a cell that they share."""
+    if first == second:
+        return "Correct one of them, or give dimensions of different meaning different names."
+    return (
+        f"If '{first}' and '{second}' are two variables, leave their tables apart: suppress_alike hides the "
+        "same cells in both."
+    )
 
 
 def _merge_shadows(named: Mapping[str, Table], merged: _Merge) -> Shadow | None:

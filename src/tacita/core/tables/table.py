@@ -168,13 +168,13 @@ class Table(Framed):
             holdings=self.holdings and self.holdings.with_finer_units(finer),
         )
 
-    def to_arrow(self, part: int = 0, levels: Levels | None = None) -> pa.Table:
+    def to_arrow(self, part: int | str = 0, levels: Levels | None = None) -> pa.Table:
         """Return an Arrow table of the cells with their true values: codes, value, counts, further columns.
 
         Parameters
         ----------
         part
-            Which of several linked tables. Rows stand in the order of the table that was given.
+            Which of several linked tables, by number or name. Rows stand in the order of the table given.
         levels
             Adds ``status`` (``u`` for sensitive cells, else ``s``) and the levels ``lpl``, ``upl``, ``spl``.
         """

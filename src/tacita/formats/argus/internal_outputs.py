@@ -37,7 +37,7 @@ def write_internal_output(
     path: str | os.PathLike[str],
     kind: InternalKind,
     options: OutputOptions | None = None,
-    part: int = 0,
+    part: int | str = 0,
 ) -> Path:
     """Write a problem and a suppression of it as tau-ARGUS does, with true values; return the path.
 
@@ -77,7 +77,7 @@ def write_internal_output(
 
 
 def _write_sbs(
-    problem: Problem, release: Release, path: str | os.PathLike[str], options: OutputOptions, part: int
+    problem: Problem, release: Release, path: str | os.PathLike[str], options: OutputOptions, part: int | str
 ) -> Path:
     names, codes, cells = list_rows(problem.table.structure, part)
     flags = find_flags(problem, release.hidden)[cells]
@@ -99,7 +99,7 @@ def _write_sbs(
 
 
 def _write_intermediate(
-    problem: Problem, release: Release, path: str | os.PathLike[str], options: OutputOptions, part: int
+    problem: Problem, release: Release, path: str | os.PathLike[str], options: OutputOptions, part: int | str
 ) -> Path:
     table, levels = problem.table, problem.levels
     names, codes, cells = list_rows(table.structure, part)
@@ -135,7 +135,7 @@ def _list_frequencies(problem: Problem, cells: Cells) -> list[str]:
     return ["1"] * cells.size
 
 
-def _find_depths(problem: Problem, part: int, column: int) -> dict[str, int]:
+def _find_depths(problem: Problem, part: int | str, column: int) -> dict[str, int]:
     """Return the level of each code of a column of a problem's table, in the first tree that has it."""
     structure = problem.table.structure
     if structure.labels:

@@ -14,6 +14,7 @@ everyone knows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +25,6 @@ from tacita.core.exact import UNBOUNDED, Cells, Mask, Units
 from tacita.methods.options.per_cell import find_round_number, get_column, read_amounts, to_table_units
 from tacita.problem.problem import AttackerLevels, Problem
 
-MOST_BASES = 10_000
-"""Most bases that are tried in the search for the smallest one that can protect."""
 USUAL = 5
 """The default base in steps where nothing is sensitive."""
 FREE = -UNBOUNDED
@@ -151,16 +150,41 @@ def _find_largest_base(problem: Problem, least: int) -> int:
 
 
 def _find_remedy(problem: Problem, cells: Mask, readers: ReaderKnowledge) -> tuple[str, str]:
-    """Return what helps where a base is too small, in words and as an option: the smallest that can work."""
+    """Return what helps where a base is too small, in words and as an option: the smallest round base that
+    can work, as the smallest of all would be a number made of secret values.
+    """
     needs, step = list(problem.requirements()), problem.table.unit
     least = _find_least_base(problem, cells, needs)
-    most = min(_find_largest_base(problem, least), least + MOST_BASES * step)
-    for base in range(least, most + step, step):
-        if _protects_all(problem, base, cells, needs, readers):
-            smallest = exact.to_text(base, problem.table.decimals)
-            return f"The smallest base that can work is {smallest}.", f"base={smallest}"
+    most = _find_largest_base(problem, least)
+    for steps in _list_round_numbers(least // step, most // step):
+        if _protects_all(problem, steps * step, cells, needs, readers):
+            smallest = exact.to_text(steps * step, problem.table.decimals)
+            kind = "round base" if steps >= 100 else "base"
+            return f"The smallest {kind} that can work is {smallest}.", f"base={smallest}"
     largest = exact.to_text(most, problem.table.decimals)
-    return f"No base below {largest} can work; use another method for it.", "base"
+    return f"No round base below {largest} can work; use another method for it.", "base"
+
+
+def _list_round_numbers(least: int, most: int) -> Iterator[int]:
+    """Yield the numbers from ``least`` to ``most`` that have one or two digits before their zeros."""
+    number = least
+    while number <= most:
+        power = 10 ** max(0, len(str(number)) - 2)
+        number = -(-number // power) * power
+        yield number
+        number += power
+
+
+def is_made_of_levels(problem: Problem, given: float | str, readers: ReaderKnowledge) -> bool:
+    """Return whether a base given for all cells is no round number and a step less does not protect, so that
+    readers can take it for the smallest base that protects.
+    """
+    everything, step = np.ones(len(problem.table), dtype=bool), problem.table.unit
+    base = choose_bases(problem, given, everything)
+    first = int(base[0])
+    if (base != first).any() or first // step in _list_round_numbers(first // step, first // step):
+        return False
+    return not _protects_all(problem, first - step, everything, list(problem.requirements()), readers)
 
 
 def _choose_round_base(problem: Problem, cells: Mask, readers: ReaderKnowledge) -> int:

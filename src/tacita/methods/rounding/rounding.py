@@ -38,7 +38,13 @@ from tacita.methods.modelling.model_builder import ModelBuilder, ReleaseModel, r
 from tacita.methods.modelling.solve_release import solve_release
 from tacita.methods.protection.known_sums import find_missed_with_sums
 from tacita.methods.resumption import resumable
-from tacita.methods.rounding.bases import ReaderKnowledge, choose_bases, read_given, refuse_small_bases
+from tacita.methods.rounding.bases import (
+    ReaderKnowledge,
+    choose_bases,
+    is_made_of_levels,
+    read_given,
+    refuse_small_bases,
+)
 from tacita.methods.rounding.goal import RoundingGoal, parse_goal
 from tacita.methods.rounding.nearest_table import find_nearest
 from tacita.methods.rounding.rounding_task import ASSUMED, RoundingTask
@@ -51,6 +57,10 @@ MOST_STEPS = 100
 CHOSEN = (
     "the base was chosen by the program, as the first round number that has room for all levels: this tells "
     "readers that the one before has not. For publication give a base that was not chosen by the values"
+)
+MADE_OF_LEVELS = (
+    "the base is no round number, and a base one step smaller does not protect: readers who notice learn "
+    "how much room the levels need. For publication give a round base that was not chosen by the values"
 )
 
 
@@ -167,8 +177,11 @@ class Rounding:
     def _add_remarks(self, problem: Problem, release: Release, run: Run) -> Release:
         """Return the rounded release with remarks on what readers know besides its windows."""
         remarks = []
-        if self.base is None and self.protected and len(problem.sensitive):
-            remarks.append(CHOSEN)
+        if self.protected and len(problem.sensitive):
+            if self.base is None:
+                remarks.append(CHOSEN)
+            elif is_made_of_levels(problem, self.base, self._describe_readers(problem)):
+                remarks.append(MADE_OF_LEVELS)
         if self.subtotals is not None and not self.protected and len(problem.sensitive):
             sums = self._make_task(
                 _drop_levels(problem), np.ones(len(problem.table), dtype=bool), 0
@@ -273,13 +286,13 @@ class Rounding:
         task.add_to_model(builder)
         return builder.build()
 
+    def _describe_readers(self, problem: Problem) -> ReaderKnowledge:
+        """Return what readers of a rounding know besides its base."""
+        moves, nearest = self.multiples == "move", self._find_nearest_alone(problem)
+        return ReaderKnowledge(self.multiples == "exact", moves, self.strict, nearest)
+
     def _make_task(self, problem: Problem, cells: Mask, beyond: int) -> RoundingTask:
-        readers = ReaderKnowledge(
-            self.multiples == "exact",
-            self.multiples == "move",
-            self.strict,
-            self._find_nearest_alone(problem),
-        )
+        readers = self._describe_readers(problem)
         base = choose_bases(problem, self.base, cells, readers)
         if self.protected and not beyond:
             refuse_small_bases(problem, base, cells, readers)
