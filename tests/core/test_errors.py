@@ -129,9 +129,10 @@ def test_every_option_of_an_error_is_one() -> None:
     known = {*flags, *(option.name for name in method_names() for option in options_of(name)), ""}
     said = list(options_said())
     assert len(said) > 40
-    # Tables are edited on pages and in Python only; the command line repeats digits in words.
-    pages = ("app/", "core/tables/editing.py", "core/hierarchy/digits.py")
-    on_pages = {*PAGES, "reload", "contributors", "records", "file", "digits"}
+    # Tables are edited on pages and in Python only, and pasted on pages; the command line repeats digits in
+    # words.
+    pages = ("app/", "core/tables/editing.py", "core/hierarchy/digits.py", "formats/pasted.py")
+    on_pages = {*PAGES, "reload", "contributors", "records", "file", "digits", "names"}
     assert [
         (place, name)
         for place, name in said

@@ -68,7 +68,7 @@ def test_a_protected_crosstab_is_no_case(tmp_path: Path, mark: str) -> None:
         read(tmp_path, LEAVES.replace("S,8", f"S,{mark}"))
 
 
-@pytest.mark.parametrize("written", ["(8)", "8*", "8 %", '"1,23"', "1 23", "8 r"])
+@pytest.mark.parametrize("written", ["(8)", "8*", "8 %", '"1,23"', "8 r"])
 def test_a_crosstab_with_signs_is_not_read_as_another_table(tmp_path: Path, written: str) -> None:
     with pytest.raises(FormatError, match=r"line 3.*region=S, column=A.*if this is no crosstab"):
         read(tmp_path, LEAVES.replace("S,8", f"S,{written}"))
@@ -115,6 +115,7 @@ def test_a_mistyped_number_in_one_of_two_columns_is_asked_for(tmp_path: Path) ->
         ("men,women\n12,17\n14,l7\n9,15\n20,30\n", "line 3, column 'women'"),
         ("men,women\n12,17\nI4,7\n9,15\n", "line 3, column 'men'"),
         ("2023,2024\n1200,12O\n1300,17\n1400,18\n", "line 2, column '2024'"),
+        ("region,A,B\nN,20,5\nS,1 23,19\nW,1,2\n", "line 3, column 'A'"),
         ("region,cases\nN,12\nS,l7\nW,9\n", "line 3, column 'cases'"),
         ("code,men,women\n101,5,7\n102,8,1q9\n103,2,4\n", "line 3, column 'women'"),
         ("region,food,tools,toys\nN,12,l7,3\nS,1O,15,4\nW,4,8,7\n", "line 3, column 'food'"),

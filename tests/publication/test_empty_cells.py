@@ -104,7 +104,7 @@ def test_workbooks_say_what_blank_means_show_all_decimals_and_have_one_mark(tmp_
         assert "blank: no such cell, nothing was counted there" in texts
         assert {text for text in texts if text.startswith(("c ", "x")) or text == "c"} == marks
         numbers = [cell for row in rows for cell in row if isinstance(cell.value, int | float)]
-        assert {cell.number_format for cell in numbers} == {"0.0"}
+        assert {cell.number_format for cell in numbers} == {"#,##0.0"}
 
 
 def test_a_mark_that_no_format_shows_gets_a_note(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import pyarrow as pa
 from tacita.core.numerals import is_number, tidy
 from tacita.core.tables.columns import Columns, is_text
 
-LOOK_ALIKES = str.maketrans("OoIl|", "00111")
-"""Characters that are taken for digits, on paper and on a keyboard."""
+LOOK_ALIKES = str.maketrans("OoIl|", "00111", " ")
+"""Characters that are taken for digits, on paper and on a keyboard, and the blank among digits (``1 23``)."""
 _LEADING_ZERO = re.compile(r"0\d")
 _STRAY_LETTERS = re.compile(r"(?=\D*\d)[\d.,]*[^\W\d_]{1,2}[\d.,]*")
 
