@@ -18,13 +18,12 @@ def test_the_last_port_is_kept_in_a_private_folder(tmp_path: Path) -> None:
     remember_port(50_123, tmp_path)
     assert read_last_port(tmp_path) == 50_123
     if os.name == "posix":
-        assert stat.S_IMODE((tmp_path / "recent").stat().st_mode) == 0o700
+        assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize("text", ["", "80", "70000", "many", "\N{SNOWMAN}"])
 def test_what_is_no_port_of_ours_is_left(tmp_path: Path, text: str) -> None:
-    (tmp_path / "recent").mkdir()
-    (tmp_path / "recent" / "port").write_text(text, encoding="utf-8")
+    (tmp_path / "port").write_text(text, encoding="utf-8")
     assert read_last_port(tmp_path) == 0
 
 

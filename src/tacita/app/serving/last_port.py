@@ -34,4 +34,4 @@ def remember_port(port: int, state: Path | None = None) -> None:
 
 
 def _find_file(state: Path | None) -> Path:
-    return (state or find_state_folder()) / "recent" / "port"
+    return (state or find_state_folder()) / "port"

@@ -3,7 +3,6 @@
     STATE/recent/0123456789abcdef.work     one for each table that was opened: the case, and finished runs
     STATE/recent/0123456789abcdef.lock     locked while a session works on it
     STATE/recent/settings.json             whether anything is kept
-    STATE/recent/port                      the port of the last server: tacita.app.serving.last_port
 
 A project folder cannot hold all of it: rules that are typed by half, or who contributed to a table that was
 edited, or whose records are gone. So cases and releases are written as the values they are
