@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tacita.app.work.job import Job, State
@@ -22,6 +23,7 @@ from tacita.app.work.sharing_runs import (
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
 from tacita.core.hierarchy import Hierarchy
+from tacita.core.release import Release
 from tacita.core.run import Run
 
 NUMBERS = {
@@ -145,6 +147,33 @@ def test_of_an_earlier_classification_of_the_table_only_exported_runs_count(
     job.exported = True
     (found,) = list_side_by_side(workspace.jobs, case)
     assert (found.shared, found.apart) == (15, 6)
+
+
+def test_nothing_is_called_safe_where_nothing_is_sensitive(workspace: Workspace, tmp_path: Path) -> None:
+    path = write_records(tmp_path)
+    jobs = []
+    for groups in (NORTH_SOUTH, EAST_WEST):
+        workspace.change(tabulate(path, "region", "industry", **groups).with_rules(["frequency(1)"]))
+        jobs.append(workspace.start("suppression", {}))
+        while not jobs[-1].state.over:
+            time.sleep(0.01)
+    found = judge_together(jobs, Run())
+    assert found.safe is None
+    assert "nothing to check" in found.text
+
+
+def test_of_the_same_table_exported_runs_that_say_something_else_count(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    case = tabulate(write_records(tmp_path), "region", "industry")
+    first = protect(workspace, case)
+    assert list_side_by_side(workspace.jobs, case) == []
+    first.exported = True
+    (found,) = list_side_by_side(workspace.jobs, case)
+    assert (found.job, found.shared, found.apart, found.taken) == (first, len(case.table), 0, False)
+    assert list_side_by_side(workspace.jobs, case, first.release) == []
+    everything = Release.suppress(case.table, np.ones(len(case.table), dtype=bool))
+    assert [run.job for run in list_side_by_side(workspace.jobs, case, everything)] == [first]
 
 
 def test_groups_by_another_name_cannot_be_judged_together(workspace: Workspace, tmp_path: Path) -> None:

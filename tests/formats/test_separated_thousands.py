@@ -38,6 +38,22 @@ def test_a_number_that_shows_a_decimal_point_decides(tmp_path: Path, decided: st
     assert read(tmp_path, CROSSTAB.replace("312", decided)).values.min() < 2
 
 
+@pytest.mark.parametrize("number", ["\u22121.204", "-1.204"])
+def test_no_minus_sign_decides(tmp_path: Path, number: str) -> None:
+    text = f"kreis;umsatz\nA;{number}\nB;5\n"
+    with pytest.raises(DecimalSignError, match=r"1\.204' may be in thousands"):
+        read(tmp_path, text)
+    with pytest.raises(InputError, match=r"1\.204' may be in thousands"):
+        tabulate(tmp_path / "t.csv", {"kreis": None}, "umsatz")
+    table = tabulate(tmp_path / "t.csv", {"kreis": None}, "umsatz", decimal=".")
+    assert table.values.min() == read(tmp_path, text, decimal=".").values.min() == -1.204
+
+
+def test_no_number_has_separated_thousands_and_an_exponent(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"'1\.204e3' is not a number with a decimal comma"):
+        read(tmp_path, "kreis;umsatz\nA;1.204e3\nB;5,5\n", decimal=",", value="umsatz")
+
+
 def test_codes_decide_nothing(tmp_path: Path) -> None:
     text = "nace;umsatz\n10.1;312\n10.2;1.204\n"
     with pytest.raises(DecimalSignError, match=ASKED):

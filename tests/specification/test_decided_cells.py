@@ -88,6 +88,14 @@ def test_codes_that_are_left_out_mean_totals_and_rows_without_a_cell_are_warned_
     assert names(problem, problem.must_hide) == ["South/Total"]
 
 
+@pytest.mark.parametrize("decision", ["must_hide", "sensitive"])
+def test_a_misspelt_code_of_a_cell_to_protect_is_refused(decision: str) -> None:
+    write("list.csv", "region,sex\nSouht,a\n")
+    specification = load(f'[decisions]\n{decision} = "list.csv"\n')
+    with pytest.raises(tc.InputError, match=r"list.csv, line 2: no code 'Souht' of 'region' \(did you mean"):
+        specification.problem()
+
+
 def test_a_release_lists_what_it_publishes_or_hides() -> None:
     write("release.csv", RELEASE)
     stays = load('[decisions]\nmust_publish = "release.csv"\n').problem().must_publish

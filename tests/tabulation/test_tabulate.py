@@ -260,6 +260,18 @@ def test_shares_of_a_respondent_come_from_all_his_records() -> None:
     }
 
 
+@pytest.mark.parametrize("nothing", [None, "", "\t", " \n"])
+def test_a_respondent_is_in_a_holding_by_all_records_or_by_none(nothing: str | None) -> None:
+    records = {"r": ["a"] * 4, "firm": ["A", "A", "B", "C"], "v": [50, 40, 10, 6]}
+    owned = {"respondent": "firm", "holding": "h"}
+    with pytest.raises(InputError, match=r"1 respondent has an entry in 'h' in some .* first in record 2"):
+        tabulate({**records, "h": ["H", nothing, nothing, nothing]}, {"r": None}, "v", **owned)
+    table = tabulate({**records, "h": ["H", "H", nothing, nothing]}, {"r": None}, "v", **owned)
+    assert table.holding_count is not None
+    assert table.holding_count.tolist() == [3]
+    assert Problem(table, "p-percent(10, by=holding)").levels.sensitive.any()
+
+
 def test_owner_numbers_of_any_range() -> None:
     firms = pa.array([-(2**62), 2**62, 7], pa.int64())
     table = tabulate(

@@ -41,7 +41,7 @@ from tacita.core.notebook import MOST_ROWS, show_table
 from tacita.core.release import Release
 from tacita.core.run import LOG, Run
 from tacita.core.tables.frames import Framed, codes_to_arrow, make_arrow_table
-from tacita.core.windows import find_windows, intersect_windows
+from tacita.core.windows import find_windows, intersect_windows, match_cells
 from tacita.core.words import pluralize
 from tacita.problem.problem import AttackerLevels, Problem, start_run
 
@@ -146,11 +146,21 @@ class Audit(Framed):
         """The result of the audit in a sentence, which names the attackers that were considered, what is
         assumed of readers besides the windows, the exempt cells, and how many releases were judged together.
         """
-        assumed = dict.fromkeys(self.assumptions)
-        judged = len(self.releases) + len(self.problem.already_published)
-        several = f"{judged:,} releases judged together" if judged > 1 else ""
-        notes = (*(assumed if self.counts["checked"] else ()), describe_exempt(self.problem), several)
+        assumed = dict.fromkeys(self.assumptions) if self.counts["checked"] else ()
+        notes = (*assumed, describe_exempt(self.problem), self._describe_releases())
         return "; ".join(filter(None, (self._describe_counts(), *notes)))
+
+    def _describe_releases(self) -> str:
+        """Return how many releases the audit judged together, and how many of their cells the table does not
+        have, so that they were left out; empty for a single one.
+        """
+        judged = (*self.problem.already_published, *self.releases)
+        if len(judged) == 1:
+            return ""
+        structure = self.problem.table.structure
+        apart = sum(int((match_cells(structure, each.structure) < 0).sum()) for each in judged)
+        what = f"without {pluralize(apart, 'cell')} that the table does not have" if apart else ""
+        return ", ".join(filter(None, (f"{len(judged):,} releases judged together", what)))
 
     def _describe_counts(self) -> str:
         """Return how many sensitive cells the audit found safe, unsafe and so on, and against whom."""

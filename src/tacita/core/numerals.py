@@ -30,7 +30,7 @@ _GROUPING = re.compile(rf"(?<=\d)[{_BLANKS}](?=\d{{3}}(?!\d))")
 MINUS = "\u2212"
 """What typesetters put before negative numbers."""
 _WRITTEN = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|[.,]\d+)(?:[eE][+-]?\d+)?")
-OPEN_NUMBER = r"[+-]?[1-9]\d{0,2}[.,]\d{3}"
+OPEN_NUMBER = rf"[+\-{MINUS}]?[1-9]\d{{0,2}}[.,]\d{{3}}"
 """A number that is in thousands, or has three decimals: ``1.204``."""
 INTEGERS = {
     sign: rf"[+\-{MINUS}]?(?:\d+|[1-9]\d{{0,2}}(?:(?:\{group}\d{{3}})+|(?:[{_BLANKS}]\d{{3}})+))"
@@ -38,7 +38,7 @@ INTEGERS = {
 }
 """Integers by decimal sign, as people write them: patterns for Python, Arrow and DuckDB."""
 NUMBERS = {
-    sign: rf"(?:{integer}(?:\{sign}\d*)?|[+\-{MINUS}]?\{sign}\d+)(?:[eE][+-]?\d+)?"
+    sign: rf"(?:{integer}(?:\{sign}\d*)?|[+\-{MINUS}]?(?:\d+(?:\{sign}\d*)?|\{sign}\d+)(?:[eE][+-]?\d+)?)"
     for sign, integer in INTEGERS.items()
 }
 """Numbers by decimal sign, as people write them: patterns for Python, Arrow and DuckDB."""

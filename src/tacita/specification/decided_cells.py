@@ -8,9 +8,9 @@ A dimension without a column, or without a code in a row, is at its total. Sensi
 that it publishes where cells are to be published or exempt, and those that it does not publish where they are
 to be hidden or sensitive. Of a file with a column ``status``, such as ``tacita assess --out`` writes, those
 count whose letter says so: ``u`` (sensitive), ``u``, ``m`` and ``x`` (to be hidden), ``z`` and ``p`` (to be
-published). Rows on cells that the table does not have are left out with a warning, since
-codes come and go between periods. A column that is no dimension and nothing of the above is refused: it may
-be one by another name.
+published). Rows on cells that the table does not have are left out with a warning, since codes come and go
+between periods; of cells to be hidden or sensitive, what looks like a misspelt code is refused. A column that
+is no dimension and nothing of the above is refused: it may be one by another name.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ LETTERS = {"must_publish": "zp", "must_hide": "umxw", "sensitive": "u"}
 """The letters of a column ``status`` that mean a decision; none means that a cell is exempt."""
 PUBLISHED = ("must_publish", "exempt")
 """Those for which a release lists the cells that it publishes."""
+LEAST_LETTERS = 4
+"""Letters of a code that may be a misspelt word; codes such as 2013 and A12 come and go."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ def read_decided(specification: Specification, table: Table, name: str) -> Decid
     there = np.flatnonzero(meant & (rows >= 0))
     cells: list[int] = rows[there].tolist()
     lost = np.flatnonzero(meant & (rows < 0))
+    if name not in PUBLISHED:
+        _refuse_misspelt(source, table.structure, lost)
     entries = [SensitiveCell({}, **{key: column[row] for key, column in levels.items()}) for row in there]
     return DecidedCells(
         cells,
@@ -134,6 +138,25 @@ def _refuse_strange_columns(source: Columns, structure: Structure) -> None:
                 f"column '{name}'{did_you_mean(name, names)} is none of the dimensions {', '.join(names)}",
                 remedy="name it like the dimension whose codes it holds, or take it out",
             )
+
+
+def _refuse_misspelt(source: Columns, structure: Structure, lost: Cells) -> None:
+    """Refuse rows of a file of decisions that no cell has where a word is nearly a code of its dimension: the
+    cell that was meant would be published.
+    """
+    for dimension in structure.dimensions:
+        if dimension.name not in source.names:
+            continue
+        texts, codes = source.texts(dimension.name), set(dimension.codes)
+        for row in lost.tolist():
+            code = texts[row].as_py()
+            is_word = sum(letter.isalpha() for letter in code) >= LEAST_LETTERS
+            if code not in codes and is_word and (meant := did_you_mean(code, codes)):
+                raise InputError(
+                    f"no code '{code}' of '{dimension.name}'{meant}",
+                    place=source.place(row),
+                    remedy="correct it, or take out the row",
+                )
 
 
 def _warn(source: Columns, table: Table, name: str, meant: Mask, lost: Cells) -> Iterator[str]:

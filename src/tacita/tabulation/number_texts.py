@@ -51,12 +51,13 @@ def find_separated(
 
 
 def _survey_sql(number: str, sign: str) -> str:
-    """Return SQL for how many texts have separated thousands, may have them, and surely a decimal point."""
+    """Return SQL for how many texts have separated thousands or a typeset minus, may have thousands, and
+    surely have a decimal point.
+    """
     unclear = _match_sql(number, OPEN_NUMBER)
     pointed = f"contains({number}, '.') AND {_match_sql(number, NUMBERS[POINT])} AND NOT {unclear}"
-    separated = (
-        f"regexp_matches({number}, {quote_text(GROUPS[sign])}) AND {_match_sql(number, NUMBERS[sign])}"
-    )
+    typeset = f"(regexp_matches({number}, {quote_text(GROUPS[sign])}) OR contains({number}, '{MINUS}'))"
+    separated = f"{typeset} AND {_match_sql(number, NUMBERS[sign])}"
     return ", ".join(f"count(*) FILTER ({condition})" for condition in (separated, unclear, pointed))
 
 

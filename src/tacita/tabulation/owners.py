@@ -123,6 +123,7 @@ def _number_owners(records: Records, column: str, respondent: str | None) -> Num
             return Numbering(column, f"(CAST({name} AS BIGINT) - ({low}))", high - low + 1, low, name)
     independent = 0
     if missing:
+        _refuse_divided(records, column, str(respondent), empty)
         alone = f"CAST(records.{quote_name(str(respondent))} AS VARCHAR)"
         independent = records.fetch_row(f"SELECT count(DISTINCT {alone}) FROM records WHERE {empty}")[0]
         name = f"CASE WHEN {empty} THEN {_name_apart(records, alone, name, empty, str(respondent))} "
@@ -138,10 +139,27 @@ def _number_owners(records: Records, column: str, respondent: str | None) -> Num
 
 def _is_empty_sql(records: Records, column: str) -> str:
     """Return SQL for whether a record has nothing in a column of owners."""
-    name = f"records.{quote_name(column)}"
-    return (
-        f"({name} IS NULL OR trim({name}) = '')" if records.types[column] == "VARCHAR" else f"{name} IS NULL"
-    )
+    name, kind = f"records.{quote_name(column)}", records.types[column]
+    if kind == "VARCHAR":
+        return f"({name} IS NULL OR trim({name}) = '' OR NOT regexp_matches({name}, '\\S'))"
+    return f"({name} IS NULL OR isnan({name}))" if kind in ("FLOAT", "DOUBLE") else f"{name} IS NULL"
+
+
+def _refuse_divided(records: Records, column: str, respondent: str, empty: str) -> None:
+    """Refuse microdata in which a respondent is in a holding by some records and in none by others: nobody
+    would know whether it is one contributor or two.
+    """
+    name = f"records.{quote_name(respondent)}"
+    divided = f"{empty} AND {name} IN (SELECT {name} FROM records WHERE NOT {empty} AND {name} IS NOT NULL)"
+    many = records.fetch_row(f"SELECT count(DISTINCT {name}) FROM records WHERE {divided}")[0]
+    if many:
+        who = f"{pluralize(many, 'respondent')} {'has' if many == 1 else 'have'}"
+        raise InputError(
+            f"{who} an entry in '{column}' in some records and none in others"
+            f"{records.describe_first(divided)}",
+            place=records.place,
+            remedy=f"Fill '{column}' in all records of a respondent, or in none.",
+        )
 
 
 def _name_apart(records: Records, alone: str, holding: str, empty: str, respondent: str) -> str:

@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from tacita.core.errors import InputError, MissingFileError, did_you_mean
-from tacita.core.numerals import to_plain_number
+from tacita.core.numerals import find_decimal_sign, tidy
 from tacita.core.tables.columns import refuse_wide
 from tacita.core.words import pluralize
 from tacita.tabulation.address import is_address, mask_passwords
@@ -381,7 +381,7 @@ def _to_input_error(place: str, message: str) -> InputError:
     at = f"{place}, line {line[1]}" if line else place
     value = re.search(r'converting column "(.*?)"\. Could not convert string "(.*?)" to', message)
     if value:
-        has_comma = to_plain_number(value[2], ",") is not None
+        has_comma = find_decimal_sign(tidy(value[2])) == ","
         comma = f"; it looks like a decimal comma: {DECIMAL_COMMA}" if has_comma else ""
         return InputError(
             f"'{value[2]}' in column '{value[1]}' is not a number{comma}",

@@ -1,4 +1,4 @@
-"""What a page says of runs of other tables that share cells with the one at hand, and what helps."""
+"""What a page says of other runs that share cells with the one at hand, and what helps."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from tacita.core.errors import InputError
 from tacita.core.run import Run
 from tacita.core.words import pluralize
 
+TONES = {True: ("✔", "verdict-safe"), False: ("✘", "verdict-unsafe"), None: ("–", "muted")}
+"""Sign and class of a verdict."""
 MOST_SECONDS = 300.0
 """Seconds that an audit of several releases may take."""
 
 
 def warn_before_run(workspace: Workspace) -> None:
-    """Warn on the page Protect of runs of other tables that the open case does not take into account."""
+    """Warn on the page Protect of runs that the open case does not take into account."""
     case = workspace.require_case()
     for other in list_side_by_side(workspace.jobs, case):
         if not other.taken:
@@ -35,11 +37,10 @@ def warn_before_run(workspace: Workspace) -> None:
 
 
 def warn_before_export(workspace: Workspace, job: Job) -> None:
-    """Warn on a page that shows a run of runs of other tables that readers may have besides it, and offer to
-    audit all of them together; once that was done, show the verdict.
+    """Warn on a page that shows a run of others that readers may have besides it, and offer to audit
+    all of them together; once that was done, show the verdict.
     """
-    others = list_side_by_side(workspace.jobs, job.case)
-    if job.release is None or not others:
+    if job.release is None or not (others := list_side_by_side(workspace.jobs, job.case, job.release)):
         return
     jobs = (*(other.job for other in others), job)
 
@@ -51,8 +52,9 @@ def warn_before_export(workspace: Workspace, job: Job) -> None:
                 show(found)
 
     def show(found: JointVerdict) -> None:
-        verdict.set_text(f"{'✔' if found.safe else '✘'} {found.text}")
-        verdict.classes(replace="verdict-safe" if found.safe else "verdict-unsafe")
+        sign, tone = TONES[found.safe]
+        verdict.set_text(f"{sign} {found.text}")
+        verdict.classes(replace=tone)
 
     with ui.element("div").classes("stack").props("data-testid=sharing-runs"):
         for other in others:

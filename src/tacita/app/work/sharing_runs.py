@@ -29,15 +29,15 @@ TOGETHER = "Audited together"
 MOST_NAMED = 3
 """Cells that are named in a verdict."""
 REMEDY = (
-    "Do not publish both: take the other release into account and protect this table again, or protect them "
-    "as linked tables, as Help on the page Rules says."
+    "Do not publish both. Linked tables are protected together: Help on the page Rules says how. To take the "
+    "other release into account and protect this table again helps where the tables have the same totals."
 )
 ELSEWHERE = "Help on the page Rules says how to protect them as linked tables."
 
 
 @dataclass(frozen=True, eq=False)
 class SharingRun:
-    """A run of another table, and how many cells of its release are in this table and how many are not.
+    """A run, and how many cells of its release are in the case's table and how many are not.
 
     ``taken`` says whether the case takes its release as already published.
     """
@@ -55,9 +55,11 @@ class SharingRun:
 
 @dataclass(frozen=True)
 class JointVerdict:
-    """Whether the releases of several runs are proven safe together, in words for a page."""
+    """Whether the releases of several runs are proven safe together, in words for a page; None where no cell
+    of their tables is sensitive.
+    """
 
-    safe: bool
+    safe: bool | None
     text: str
 
 
@@ -88,13 +90,15 @@ def list_sharing_runs(jobs: Iterable[Job], case: Case) -> list[SharingRun]:
     return found
 
 
-def list_side_by_side(jobs: Iterable[Job], case: Case) -> list[SharingRun]:
-    """Return the runs of other tables that readers would have besides a release of the case: of each table
-    those that were exported, or else the newest safe one. Of an earlier state of the case's own table, which
-    the present one takes the place of, only those that were exported.
+def list_side_by_side(jobs: Sequence[Job], case: Case, release: Release | None = None) -> list[SharingRun]:
+    """Return the runs that readers would have besides a ``release`` of the case, if they say something else:
+    of each other table those that were exported, or else the newest safe one. Of the case's own table, and of
+    earlier states that the present one takes the place of, only those that were exported.
     """
     by_table: dict[int, list[SharingRun]] = {}
-    for run in list_sharing_runs(jobs, case):
+    for run in [*list_sharing_runs(jobs, case), *_list_own_runs(jobs, case)]:
+        if release is not None and run.job.release is not None and _are_equal(run.job.release, release):
+            continue
         superseded = run.job.case.work == case.work
         if run.job.exported or (run.job.state is State.SAFE and not superseded):
             by_table.setdefault(id(run.job.case.table), []).append(run)
@@ -102,6 +106,16 @@ def list_side_by_side(jobs: Iterable[Job], case: Case) -> list[SharingRun]:
         run
         for runs in by_table.values()
         for run in ([each for each in runs if each.job.exported] or runs[-1:])
+    ]
+
+
+def _list_own_runs(jobs: Iterable[Job], case: Case) -> list[SharingRun]:
+    """Return the judged runs of the case's own table that have a release."""
+    cells = len(case.table)
+    return [
+        SharingRun(job, cells, 0, any(_are_equal(job.release, known) for known in case.published))
+        for job in jobs
+        if job.release is not None and job.state.judged and job.case.table is case.table
     ]
 
 
@@ -131,8 +145,13 @@ def judge_together(jobs: Sequence[Job], run: Run) -> JointVerdict:
         for job, verdict in zip(jobs, verdicts, strict=True)
         for finding in verdict.findings(only_unsafe=True)
     }
+    checked = sum(verdict.counts["checked"] for verdict in verdicts)
+    if not checked:
+        return JointVerdict(None, f"{TOGETHER}: no cell is sensitive, so there was nothing to check.")
     if not unsafe:
-        return JointVerdict(True, f"{TOGETHER}: safe, all proven.")
+        assumed = dict.fromkeys(text for verdict in verdicts for text in verdict.assumptions)
+        proven = f"{pluralize(checked, 'sensitive cell')} safe, all proven"
+        return JointVerdict(True, f"{TOGETHER}: {'; '.join([proven, *assumed])}.")
     named = "; ".join(f"{cell}: {verdict}" for cell, verdict in [*unsafe.items()][:MOST_NAMED])
     more = f"; and {pluralize(len(unsafe) - MOST_NAMED, 'other cell')}" if len(unsafe) > MOST_NAMED else ""
     return JointVerdict(False, f"{TOGETHER}: not safe. {named}{more}. {REMEDY}")
