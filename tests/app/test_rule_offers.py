@@ -35,7 +35,10 @@ def test_rules_that_a_table_cannot_support_come_last_with_the_reason() -> None:
     assert not offers["add-threshold"].reason
     reasons = [bool(offer.reason) for offer in offers.values()]
     assert reasons == sorted(reasons)
-    assert not [offer for offer in list_offers(tabulate(), "holding") if offer.reason]
+    reasons = {offer.key: offer.reason for offer in list_offers(tabulate(), "holding") if offer.reason}
+    assert reasons.keys() == {"add-marked", "add-columns"}
+    assert "no column 'column'" in reasons["add-marked"]
+    assert "no column 'status'" in reasons["add-columns"]
 
 
 def test_amounts_look_at_the_holdings_that_the_records_name() -> None:

@@ -52,14 +52,14 @@ def refuse_formatted(source: Columns, name: str, row: int, what: str, otherwise:
             f"{what} is '{text}'",
             place=source.place(row),
             remedy=f"choose the decimal sign; {otherwise}",
-            options=["value", "decimal"],
+            options=["value", f"decimal={other}"],
         )
     if to_plain_number(tidy(text), other) is not None:
         raise FormatError(
             f"{what} is '{text}', which is not a number with a decimal {SIGNS[source.sign]}",
             place=source.place(row),
-            remedy=f"write all numbers alike; {otherwise}",
-            options=["value"],
+            remedy=f"choose the other decimal sign, or write all numbers alike; {otherwise}",
+            options=["value", f"decimal={other}"],
         )
     raise FormatError(
         f"{what} is '{text}'",

@@ -255,6 +255,10 @@ class Marked(Rule):
             or any(isinstance(cell, Mapping) for cell in listed)
         )
 
+    def require_table(self, table: Table) -> None:
+        if isinstance(self.cells, str):
+            read_cells(table, self.cells, self.text)
+
     def levels(self, table: Table) -> Levels:
         hit = read_cells(table, self.cells, self.text)
 
@@ -318,13 +322,16 @@ class FromColumns(Rule):
     def text(self) -> str:
         return f"status in column '{self.status}'"
 
-    def levels(self, table: Table) -> Levels:
+    def require_table(self, table: Table) -> None:
         if self.status not in table.columns:
             known = ", ".join(table.columns) or "none"
             raise RuleError(
                 f"the table has no column '{self.status}' (columns: {known})",
                 remedy="name the one with the status",
             )
+
+    def levels(self, table: Table) -> Levels:
+        self.require_table(table)
         status = np.asarray(table.columns[self.status])
         hit = np.char.lower(np.char.strip(status.astype(str))) == "u"
         lower, no_lower = self._column(table, self.lower, hit)

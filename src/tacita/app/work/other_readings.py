@@ -9,8 +9,11 @@ from typing import Any
 from tacita.core.errors import SeveralValuesError, TacitaError
 from tacita.core.tables.read_options import ReadOptions
 
+POINT, COMMA = {"Read a decimal point": {"decimal": "."}}, {"Read a decimal comma": {"decimal": ","}}
 READINGS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "decimal": {"Read a decimal point": {"decimal": "."}, "Read a decimal comma": {"decimal": ","}},
+    "decimal": {**POINT, **COMMA},
+    "decimal=.": POINT,
+    "decimal=,": COMMA,
     "order=input": {"Keep the order of the input": {"order": "input"}},
     "repair": {"Compute wrong totals anew": {"repair": True}},
     "totals=compute": {"Compute all totals": {"totals": "compute"}},

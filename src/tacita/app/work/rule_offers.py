@@ -62,7 +62,7 @@ def _explain_unsuitable(texts: Iterable[str], table: Table) -> str:
     try:
         for text in texts:
             parse_rule(text).require_table(table)
-    except RuleError as error:
+    except TacitaError as error:
         return error.fault
     return ""
 
