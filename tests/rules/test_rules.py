@@ -468,3 +468,17 @@ def test_rules_on_contributors_warn_where_records_name_none(
         any("each record counts as a contributor of its own, 8 in all" in text for text in problem.warnings)
         is warned
     )
+
+
+def test_holdings_that_no_rule_on_amounts_looks_at_are_warned_of() -> None:
+    records = {"region": ["N"] * 4, "firm": ["a", "b", "c", "d"], "group": ["G", "G", "H", ""]}
+    table = tc.tabulate(
+        {**records, "value": [45, 45, 10, 6]}, ["region"], "value", respondent="firm", holding="group"
+    )
+    with pytest.warns(tc.TacitaWarning, match="names? holdings, and no rule on amounts looks at them"):
+        problem = tc.Problem(table, "dominance(1, 80) | threshold(2)")
+    assert not problem.levels.sensitive.any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tc.Problem(table, "dominance(1, 80) | dominance(1, 80, by=holding)").levels.sensitive.any()
+        tc.Problem(table, "threshold(2)")

@@ -32,6 +32,7 @@ from tacita.core.windows import intersect_windows, note_unshared
 from tacita.core.words import pluralize
 from tacita.problem.costs import find_costs
 from tacita.rules import Rule, parse_rule
+from tacita.rules.concentration import find_unheeded_holdings
 from tacita.rules.marks import find_unheeded_requests
 from tacita.rules.protection import cap_levels, find_doubtful_percentages
 
@@ -124,7 +125,7 @@ class Problem:
         own_warnings = (*considered.warnings, *find_doubtful_percentages(levels, table, outsider))
         exempt = np.zeros(len(table), dtype=bool)
         if own_rule is not None:
-            unheeded = find_unheeded_requests(own_rule, table)
+            unheeded = (*find_unheeded_requests(own_rule, table), *find_unheeded_holdings(own_rule, table))
             own_warnings = (*own_rule.warnings(table), *unheeded, *own_warnings)
             exempt = own_rule.exempt_cells(table)
         self._set(

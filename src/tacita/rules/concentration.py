@@ -62,7 +62,19 @@ from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.rules.protection import build_levels, compute_percentages
-from tacita.rules.rule import ContributorRule, Inside, OwnLevels, require_contributions
+from tacita.rules.rule import (
+    HOLDING,
+    RESPONDENT,
+    By,
+    ContributorRule,
+    Inside,
+    OwnLevels,
+    RestrictedRule,
+    Rule,
+    find_contributions,
+    require_contributions,
+    split_rule,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -361,3 +373,23 @@ class LinearSensitivity(Concentration):
     def explain_numbers(self, first: str, rest: str, largest: str, total: str) -> str:
         more = f"more than {format_parameter(self.cell_weight)} x {total}"
         return f"the {len(self.weights)} largest, {largest} in all, weigh {more}"
+
+
+def find_unheeded_holdings(rule: Rule, table: Table) -> tuple[str, ...]:
+    """Return a warning where a table names holdings, and its rules on amounts look at respondents alone."""
+    if find_contributions(table, HOLDING) is None or _find_by(rule) != {RESPONDENT}:
+        return ()
+    return (
+        "the records name holdings, and no rule on amounts looks at them, so that a holding with the largest "
+        "contributions of a cell is not seen: add by=holding, as in p-percent(10, by=holding)",
+    )
+
+
+def _find_by(rule: Rule) -> set[By]:
+    """Return whom the rules on amounts look at that are parts of a rule."""
+    if isinstance(rule, RestrictedRule):
+        return _find_by(rule.rule)
+    if isinstance(rule, Concentration):
+        return {rule.by}
+    parts, _ = split_rule(rule)
+    return set[By]().union(*(_find_by(part) for part in parts if part != rule))
