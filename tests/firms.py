@@ -23,3 +23,24 @@ holding = "group"
 [rules]
 """
 """Rules follow."""
+TURNOVER = {
+    ("11", "A"): (50,),
+    ("11", "B"): (40, 30, 60),
+    ("12", "A"): (80, 70, 90),
+    ("12", "B"): (30, 45, 50),
+    ("21", "A"): (60, 50, 40),
+    ("21", "B"): (70, 60, 80),
+    ("22", "A"): (20, 25, 30),
+    ("22", "B"): (40, 35, 30),
+}
+"""Turnover of the firms of each region and industry: one cell has a single firm."""
+
+
+def list_firms() -> str:
+    """Records of these firms."""
+    lines = ["firm,region,industry,size,turnover"]
+    for (region, industry), numbers in TURNOVER.items():
+        for number in numbers:
+            size = "big" if number > 45 else "small"
+            lines.append(f"F{len(lines)},{region},{industry},{size},{number}")
+    return "\n".join([*lines, ""])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from firms import list_firms
 
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case
@@ -26,27 +27,10 @@ from tacita.core.hierarchy import Hierarchy
 from tacita.core.release import Release
 from tacita.core.run import Run
 
-NUMBERS = {
-    ("11", "A"): (50,),
-    ("11", "B"): (40, 30, 60),
-    ("12", "A"): (80, 70, 90),
-    ("12", "B"): (30, 45, 50),
-    ("21", "A"): (60, 50, 40),
-    ("21", "B"): (70, 60, 80),
-    ("22", "A"): (20, 25, 30),
-    ("22", "B"): (40, 35, 30),
-}
-"""Turnover of the firms of each region and industry: one cell has a single firm."""
-
 
 def write_records(folder: Path) -> Path:
-    lines = ["firm,region,industry,size,turnover"]
-    for (region, industry), numbers in NUMBERS.items():
-        for number in numbers:
-            size = "big" if number > 45 else "small"
-            lines.append(f"F{len(lines)},{region},{industry},{size},{number}")
     path = folder / "firms.csv"
-    path.write_text("\n".join(lines) + "\n")
+    path.write_text(list_firms())
     return path
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from firms import list_firms
 from playwright.sync_api import Page, expect
 
 from driving import choose, go, leads_on, open_path, run_method, undo, unfold
@@ -102,25 +103,9 @@ def test_runs_are_judged_together(page: Page, tmp_path: Path) -> None:
     expect(page.get_by_test_id("published-0")).to_contain_text("run 1")
 
 
-FIRMS = {
-    ("11", "A"): (50,),
-    ("11", "B"): (40, 30, 60),
-    ("12", "A"): (80, 70, 90),
-    ("12", "B"): (30, 45, 50),
-    ("21", "A"): (60, 50, 40),
-    ("21", "B"): (70, 60, 80),
-    ("22", "A"): (20, 25, 30),
-    ("22", "B"): (40, 35, 30),
-}
-"""Turnover of the firms of each region and industry."""
-
-
 def write_project(folder: Path, name: str, groups: dict[str, tuple[str, ...]]) -> Path:
     """A project of the firms by industry and by regions, which are grouped in one of several ways."""
-    lines = ["firm,region,industry,turnover"]
-    for (region, industry), numbers in FIRMS.items():
-        lines += [f"F{region}{industry}{k},{region},{industry},{number}" for k, number in enumerate(numbers)]
-    (folder / "firms.csv").write_text("\n".join(lines) + "\n")
+    (folder / "firms.csv").write_text(list_firms())
     project = folder / name
     project.mkdir()
     tree = [f"Total,{group}" for group in groups]

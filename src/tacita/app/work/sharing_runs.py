@@ -145,13 +145,11 @@ def judge_together(jobs: Sequence[Job], run: Run) -> JointVerdict:
         for job, verdict in zip(jobs, verdicts, strict=True)
         for finding in verdict.findings(only_unsafe=True)
     }
-    checked = sum(verdict.counts["checked"] for verdict in verdicts)
-    if not checked:
+    if not any(verdict.counts["checked"] for verdict in verdicts):
         return JointVerdict(None, f"{TOGETHER}: no cell is sensitive, so there was nothing to check.")
     if not unsafe:
         assumed = dict.fromkeys(text for verdict in verdicts for text in verdict.assumptions)
-        proven = f"{pluralize(checked, 'sensitive cell')} safe, all proven"
-        return JointVerdict(True, f"{TOGETHER}: {'; '.join([proven, *assumed])}.")
+        return JointVerdict(True, f"{TOGETHER}: {'; '.join(['safe, all proven', *assumed])}.")
     named = "; ".join(f"{cell}: {verdict}" for cell, verdict in [*unsafe.items()][:MOST_NAMED])
     more = f"; and {pluralize(len(unsafe) - MOST_NAMED, 'other cell')}" if len(unsafe) > MOST_NAMED else ""
     return JointVerdict(False, f"{TOGETHER}: not safe. {named}{more}. {REMEDY}")
