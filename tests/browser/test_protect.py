@@ -126,7 +126,7 @@ def test_a_shortcut_fills_the_form_and_the_numbers_are_those_of_the_paper(page: 
     expect(page.get_by_test_id("method-name")).to_have_text("rounding")
     expect(page.get_by_test_id("option-base")).to_have_value("5")
     expect(page.get_by_test_id("option-power")).to_have_value("2")
-    expect(page.get_by_text("count totals in the distance · changed, default: yes")).to_be_visible()
+    expect(page.get_by_text("whether changes of totals count too · changed, default: yes")).to_be_visible()
     start(page)
     expect(page.get_by_test_id("run-1-state")).to_have_text("✔ safe")
     expect(page.get_by_test_id("run-1-loss")).to_have_text("147")
