@@ -41,7 +41,7 @@ from tacita.core.notebook import MOST_ROWS, show_table
 from tacita.core.release import Release
 from tacita.core.run import LOG, Run
 from tacita.core.tables.frames import Framed, codes_to_arrow, make_arrow_table
-from tacita.core.windows import find_windows, intersect_windows, match_cells
+from tacita.core.windows import count_unshared_cells, find_windows, intersect_windows
 from tacita.core.words import pluralize
 from tacita.problem.problem import AttackerLevels, Problem, start_run
 
@@ -157,8 +157,7 @@ class Audit(Framed):
         judged = (*self.problem.already_published, *self.releases)
         if len(judged) == 1:
             return ""
-        structure = self.problem.table.structure
-        apart = sum(int((match_cells(structure, each.structure) < 0).sum()) for each in judged)
+        apart = sum(count_unshared_cells(self.problem.table, each) for each in judged)
         what = f"without {pluralize(apart, 'cell')} that the table does not have" if apart else ""
         return ", ".join(filter(None, (f"{len(judged):,} releases judged together", what)))
 

@@ -65,15 +65,13 @@ from tacita.rules.protection import build_levels, compute_percentages
 from tacita.rules.rule import (
     HOLDING,
     RESPONDENT,
-    By,
     ContributorRule,
     Inside,
     OwnLevels,
-    RestrictedRule,
     Rule,
     find_contributions,
+    list_parts,
     require_contributions,
-    split_rule,
 )
 
 
@@ -377,19 +375,10 @@ class LinearSensitivity(Concentration):
 
 def find_unheeded_holdings(rule: Rule, table: Table) -> tuple[str, ...]:
     """Return a warning where a table names holdings, and its rules on amounts look at respondents alone."""
-    if find_contributions(table, HOLDING) is None or _find_by(rule) != {RESPONDENT}:
+    looks_at = {part.by for part in list_parts(rule) if isinstance(part, Concentration)}
+    if find_contributions(table, HOLDING) is None or looks_at != {RESPONDENT}:
         return ()
     return (
         "the records name holdings, and no rule on amounts looks at them, so that a holding with the largest "
         "contributions of a cell is not seen: add by=holding, as in p-percent(10, by=holding)",
     )
-
-
-def _find_by(rule: Rule) -> set[By]:
-    """Return whom the rules on amounts look at that are parts of a rule."""
-    if isinstance(rule, RestrictedRule):
-        return _find_by(rule.rule)
-    if isinstance(rule, Concentration):
-        return {rule.by}
-    parts, _ = split_rule(rule)
-    return set[By]().union(*(_find_by(part) for part in parts if part != rule))

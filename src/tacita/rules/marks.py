@@ -40,12 +40,11 @@ from tacita.rules.protection import (
 from tacita.rules.rule import (
     RESPONDENT,
     By,
-    RestrictedRule,
     Rule,
     check_by,
     find_named,
+    list_parts,
     require_contributions,
-    split_rule,
     to_name_set,
     warn_of_unknown,
 )
@@ -193,19 +192,12 @@ class Request(Rule):
 def find_unheeded_requests(rule: Rule, table: Table) -> tuple[str, ...]:
     """Return a warning if respondents asked for protection in their records, and the rule does not look."""
     asked = None if table.contributions is None else table.contributions.asked
-    if asked is None or not asked.any() or _looks_at_requests(rule):
+    if asked is None or not asked.any() or any(isinstance(part, Request) for part in list_parts(rule)):
         return ()
     return (
         f"{pluralize(int((asked > 0).sum()), 'respondent')} asked for protection, and no rule heeds it: add "
         "one such as request(share=50), or leave out the column of requests",
     )
-
-
-def _looks_at_requests(rule: Rule) -> bool:
-    if isinstance(rule, RestrictedRule):
-        return _looks_at_requests(rule.rule)
-    parts, _ = split_rule(rule)
-    return any(isinstance(part, Request) or (part != rule and _looks_at_requests(part)) for part in parts)
 
 
 @dataclass(frozen=True)

@@ -227,6 +227,15 @@ def _parts(rule: Rule) -> tuple[Rule, ...]:
     return rule.rules if isinstance(rule, AnyOf) else (rule,)
 
 
+def list_parts(rule: Rule) -> list[Rule]:
+    """Return the rules that a rule consists of, also those that hold in some cells only, but no rule of
+    rules.
+    """
+    if isinstance(rule, RestrictedRule):
+        return list_parts(rule.rule)
+    return [part for each in rule.rules for part in list_parts(each)] if isinstance(rule, AnyOf) else [rule]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ContributorRule(Rule):
     """A rule on the contributors of a cell.

@@ -24,7 +24,7 @@ class Digits:
     ----------
     written
         How many characters each level adds: ``"2-1-1"`` for 01, 011 and 0111, or for 10, 10.1 and 10.11, as
-        points are not counted.
+        points need not be counted. They are where all codes end at levels with them.
     total
         The code of the total; by default the one in the data, or ``Total``.
     labels

@@ -95,7 +95,7 @@ class RandomRounding:
     )
     margins: Literal["exact", "announced"] = option(
         "exact",
-        "totals stay as they are, and readers are told so (exact) or learn the radius only (announced)",
+        "totals stay as they are, and the release says so (exact) or states the radius only (announced)",
     )
     protected: bool = option(
         True, "protect the sensitive cells up to their levels; no: only round and adjust", main=True

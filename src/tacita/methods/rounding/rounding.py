@@ -104,7 +104,7 @@ class Rounding:
     multiples: Multiples = option(
         "stay",
         "cells that are a multiple of the base already. stay: unchanged, though readers are not told; "
-        "exact: unchanged, and readers are told; move: may go up or down by one base",
+        "exact: unchanged, and the release says so; move: may go up or down by one base",
     )
     strict: bool = option(
         True,
