@@ -180,7 +180,9 @@ def blocked_near(presolved: PresolvedTable, model: Model, x: np.ndarray) -> list
     at = presolved.position[requirements.cell]
     movable = (at >= 0) & attacks.support.movable[at] & (requirements.sign != SLIDING)
     each = (
-        (k, near.attack_at(attacks, k, size)) for k in np.flatnonzero(movable).tolist() for size in (2, 9)
+        (k, near.attack_at(attacks, k, size, proves))
+        for k in np.flatnonzero(movable).tolist()
+        for size, proves in ((2, False), (9, True))
     )
     return [
         BlockedRequirement(k, (found.limit,))

@@ -50,12 +50,12 @@ class BlockedRequirement:
 
 @dataclass(frozen=True, eq=False)
 class NearAttack:
-    """How many levels cells near a target let it move, by which move, and the inequality that limits it; None
-    where nothing does.
+    """How many levels equations near a target let it move, with the inequality that limits it if these are
+    too few, else with a move that meets the requirement, if one was searched for and found.
     """
 
     reached: float
-    move: RoutedMove
+    move: RoutedMove | None
     limit: Blocking | None
 
 

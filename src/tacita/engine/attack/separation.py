@@ -42,7 +42,7 @@ class NearAttackers(Protocol):
     @property
     def sizes(self) -> tuple[int, ...]: ...
 
-    def attack_at(self, attacks: Attacks, k: int, size: int) -> NearAttack | None: ...
+    def attack_at(self, attacks: Attacks, k: int, size: int, proves: bool) -> NearAttack | None: ...
 
 
 LANES = 4
@@ -72,11 +72,11 @@ class Separation:
         self.find_near: FindMove | None = None
         self.near: NearAttackers | None = None
         self._next, self._known = 0, set[int]()
+        self._next_near = dict[int, int]()
+        """Where the next round of attacks over so many cells begins."""
         self._pool: list[CutRow] = []
         self._witnesses = WitnessStore(presolved)
         self._failures = np.zeros(len(requirements), dtype=np.int64)
-        self._inconclusive = np.zeros(len(requirements), dtype=np.int64)
-        """How many of the sizes of near attacks, from the smallest on, left a requirement undecided."""
         self.insiders = UnlistedInsiders(presolved, requirements, run)
         # Coefficients of binaries are reduced to the level; other windows count in full.
         self._most = 1.0 if presolved.only_switches else WIDE
@@ -99,30 +99,30 @@ class Separation:
         in large tables sooner.
         """
         self._remember_near(x)
-        rows = self.cutter.find_bridges(x)
+        rows, new = self.cutter.find_bridges(x), list[CutRow]()
         lanes = self._make_attacks(x)
         met = self._witnesses.find_fitting(self.requirements, lanes[0].windows, self._most)
         pending = np.flatnonzero(~met)
         if enough is None:
             enough, step = max(20, len(self.requirements) // 4), max(40, len(self.requirements) // 2)
+            few = FEWEST
             pending = np.roll(pending, -int(np.searchsorted(pending, self._next)))
         else:
-            step = 2 * enough
+            few, step = enough, 2 * enough
             pending = pending[np.argsort(-self._failures[pending], kind="stable")]
         if self.near is not None:
             # The relaxation is solved much faster than attackers' programs: a round may end with few cuts.
-            step = min(enough, max(FEWEST, len(self.requirements) // 100))
-            near, pending = self._cut_near(pending, x, lanes, step)
-            rows, enough = rows + near, min(enough, FEWEST)
-            if len(rows) >= enough:
-                pending = pending[:0]
+            step = min(enough, max(few, len(self.requirements) // 100))
+            new, pending = self._cut_near(pending, x, lanes, step, few)
+            enough = min(enough, FEWEST) - len(new)
+            pending = pending[:0] if len(rows) >= enough else self._find_undecided(pending, lanes[0])
         for start in range(0, pending.size, step):
             which = pending[start : start + step]
             rows += self._cut(lanes, which, x)
             if len(rows) >= enough:
                 self._next = int(which[-1]) + 1
                 break
-        new = drop_known_rows(rows, self._known)
+        new += drop_known_rows(rows, self._known)
         self._pool += new
         return new
 
@@ -133,47 +133,66 @@ class Separation:
         return [row for b in blocked if (row := self.cutter.make_cut(self.requirements, b, x)) is not None]
 
     def _cut_near(
-        self, which: Cells, x: Floats, lanes: list[Attacks], enough: int
+        self, which: Cells, x: Floats, lanes: list[Attacks], enough: int, few: int
     ) -> tuple[list[CutRow], Cells]:
-        """Return cuts of requirements that attacks on few cells show to fail, and the requirements that they
-        leave undecided; witnesses of those that are met are stored.
+        """Return cuts of requirements that attacks on few cells show to fail, none of them known, and the
+        requirements that none of these cuts says anything of.
 
-        More cells are attacked only while there are not ``enough`` cuts.
+        A round over so many cells ends with ``enough`` cuts; more cells are attacked only while there are
+        fewer than ``few``. A cell with a new cut is left in peace: what others are required to reach is
+        mostly limited by the same.
         """
         assert self.near is not None
-        attacks, at = lanes[0], self.presolved.position[self.requirements.cell]
+        attacks, requirements = lanes[0], self.requirements
+        at, side = self.presolved.position[requirements.cell], 2 * requirements.cell + (requirements.sign > 0)
         movable = (at >= 0) & attacks.support.movable[at]
-        rows = self._cut(lanes, which[~movable[which]], x)
+        stuck = which[~movable[which]]
+        stuck = stuck[np.unique(side[stuck], return_index=True)[1]]
+        rows = drop_known_rows(self._cut(lanes, stuck, x), self._known)
+        failed = set(side[stuck].tolist())
         which = which[movable[which]]
-        stated = (self.requirements.sign != SLIDING) & (attacks.shares > TOLERANCE)
-        for step, size in enumerate(self.near.sizes):
-            decided = np.zeros(len(self.requirements), dtype=bool)
-            # What so many cells left undecided before, they probably leave undecided again.
-            for k in which[stated[which] & (self._inconclusive[which] <= step)].tolist():
+        stated = which[(requirements.sign[which] != SLIDING) & (attacks.shares[which] > TOLERANCE)]
+        for size in self.near.sizes:
+            if len(rows) >= few:
+                break
+            first = int(np.searchsorted(stated, self._next_near.get(size, 0)))
+            for k in np.roll(stated, -first).tolist():
                 if self.run.over or len(rows) >= enough:
-                    self._next = k
+                    self._next_near[size] = k
                     break
-                found = self.near.attack_at(attacks, k, size)
-                if found is None:
+                if int(side[k]) in failed:
                     continue
-                row = self._cut_or_keep(k, found, attacks, x)
+                found = self.near.attack_at(attacks, k, size, proves=False)
+                if found is None or found.limit is None:
+                    continue
+                row = self.cutter.make_cut(requirements, BlockedRequirement(k, (found.limit,)), x)
                 if row is not None:
-                    rows.append(row)
-                decided[k] = row is not None or found.limit is None
-                self._inconclusive[k] = step if decided[k] else step + 1
-            which = which[~decided[which]]
-        return rows, which
+                    self._failures[k] += 1
+                    failed.add(int(side[k]))
+                    rows += drop_known_rows([row], self._known)
+        return rows, which[[side[k] not in failed for k in which]]
 
-    def _cut_or_keep(self, k: int, found: NearAttack, attacks: Attacks, x: Floats) -> CutRow | None:
-        """Return the cut of an attack that fails, if ``x`` violates it; store the move of any other."""
-        if found.limit is not None:
-            row = self.cutter.make_cut(self.requirements, BlockedRequirement(k, (found.limit,)), x)
-            self._failures[k] += row is not None
-            return row
-        # A move by a part of the level proves nothing where all of it is required.
-        if attacks.shares[k] == 1.0:
-            self._witnesses.keep(k, found.move)
-        return None
+    def _find_undecided(self, which: Cells, attacks: Attacks) -> Cells:
+        """Return the requirements that no move over few cells near their targets meets, and store the moves
+        of the others.
+        """
+        assert self.near is not None
+        undecided = which
+        for size in self.near.sizes[:-1]:
+            left = []
+            for k in undecided.tolist():
+                share = float(attacks.shares[k])
+                if self.run.over or self.requirements.sign[k] == SLIDING or share <= TOLERANCE:
+                    left.append(k)
+                    continue
+                found = self.near.attack_at(attacks, k, size, proves=True)
+                if found is None or found.move is None:
+                    left.append(k)
+                elif share == 1.0:
+                    # A move by a part of the level proves nothing where all of it is required.
+                    self._witnesses.keep(k, found.move)
+            undecided = np.array(left, dtype=np.int64)
+        return undecided
 
     def _remember_near(self, x: Floats) -> None:
         """Store witnesses that are found nearby of requirements which no stored one meets at ``x``."""
@@ -222,7 +241,6 @@ class Separation:
         """Add requirements of insiders to the list that candidates are checked against first."""
         self.requirements = Requirements.join([self.requirements, requirements])
         self._failures = np.concatenate([self._failures, np.ones(len(requirements), dtype=np.int64)])
-        self._inconclusive = np.concatenate([self._inconclusive, np.zeros(len(requirements), dtype=np.int64)])
 
     def _find_failed(self, x: Floats, enough: int | None) -> list[BlockedRequirement]:
         """Return listed requirements that a candidate fails, or, where it fails none, those of insiders."""

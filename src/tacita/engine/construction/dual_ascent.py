@@ -74,10 +74,10 @@ class DualAscent:
         while (size := next(sizes, None)) is not None:
             if self._attacks.work > most:
                 return False
-            found = self._attacks.attack(self.requirements, k, self._open, size)
-            if found is None or found.limit is None:
+            found = self._attacks.attack(self.requirements, k, self._open, size, proves=True)
+            if found is None or found.move is not None:
                 return True
-            if self._raise_by(k, found.limit.cells, found.limit.c, found.reached):
+            if found.limit is not None and self._raise_by(k, found.limit.cells, found.limit.c, found.reached):
                 sizes = iter(NEAR)
         return True
 

@@ -12,6 +12,7 @@ from tacita.engine.construction.neighbourhood_kernels import (
     Incidence,
     SmallProgram,
     complete,
+    find_whole,
     gather,
     gather_cheap,
     peel,
@@ -125,3 +126,7 @@ class Neighbourhoods:
             faint,
             NARROW,
         )
+
+    def find_whole(self, stated: SmallProgram, open_cells: Mask) -> Mask:
+        """Return a mask of the equations of a program that have no open cells outside it."""
+        return find_whole(self._table, open_cells, stated.rows, stated.row[: stated.row.size // 2])

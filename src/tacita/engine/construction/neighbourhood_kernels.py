@@ -270,3 +270,19 @@ def state_program(
             cost[side] = (marginal_cost[cell] + faint) / min(max(upper[side], narrow), 1.0)
     starts[2 * n] = 2 * entries
     return SmallProgram(cells, starts, local, entry, numbers[:rows], cost, lower, upper)
+
+
+@kernel
+def find_whole(table: Incidence, open_cells: Mask, rows: Cells, row: NDArray[np.int32]) -> Mask:
+    """Return a mask of the equations ``rows`` whose open cells are all stated, ``row`` for each of these."""
+    left = np.zeros(rows.size, dtype=np.int64)
+    for number in row:
+        left[number] += 1
+    for number in range(rows.size):
+        for f in range(table.row_start[rows[number]], table.row_start[rows[number] + 1]):
+            if open_cells[table.row_cell[f]]:
+                left[number] -= 1
+                if left[number] < 0:
+                    break
+    whole: Mask = left == 0
+    return whole

@@ -144,11 +144,13 @@ class RegionPrograms:
         if requirements.sign[k] == SLIDING:
             return None
         for near in NEAR:
-            found = self._attacks.attack(requirements, k, hidden, near)
+            found = self._attacks.attack(requirements, k, hidden, near, proves=True)
             if found is None:
                 continue
-            if found.limit is None:
+            if found.move is not None:
                 return None if self._moves.integer else Witness((found.move,))
+            if found.limit is None:
+                continue
             blocked = BlockedRequirement(k, (found.limit,))
             if (row := self._cutter.make_cut(requirements, blocked, point)) is not None:
                 return row

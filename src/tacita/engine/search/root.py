@@ -35,6 +35,10 @@ SHORT = 3
 """Short rounds, of few cuts, that count as one."""
 PROGRESS = 3e-3
 """Share of the gap that so many rounds must close."""
+IN_VAIN = 0.05
+"""Share of the time that is left in which rounds in large tables must close so much of it: the last ones take
+seconds each.
+"""
 CLEANING = 10
 """Rounds after which a slack row is dropped."""
 SLACK = 0.1
@@ -93,7 +97,7 @@ class Root:
 
     def _add_cuts(self, propose: Propose | None, patient: bool, rounds: int, until: float) -> None:
         """Solve the relaxation and add cuts, round after round, and propose releases now and then."""
-        search, history = self.search, list[float]()
+        search, history, reached = self.search, list[float](), _Reached(self.search)
         factor = SHORT if self.separation.has_short_rounds else 1
         proposal = FIRST_PROPOSAL if self.separation.near is None else FIRST_OF_LARGE
         for number in range(1, rounds + 1):
@@ -117,6 +121,8 @@ class Root:
             self.duals = np.concatenate([self.duals, np.zeros(len(rows))])
             self._idle = np.concatenate([self._idle, np.zeros(len(rows), dtype=np.int64)])
             if not patient and _has_stalled(history, search, factor * PATIENCE):
+                return
+            if not patient and self.separation.near is not None and reached.is_in_vain(self.value):
                 return
 
     def _cut_between(self) -> list[CutRow]:
@@ -179,6 +185,21 @@ class Root:
         before = self.search.upper.copy()
         if self.search.fix_by_reduced_cost(self.value, self.reduced):
             self._program.remove(np.flatnonzero(before != self.search.upper))
+
+
+class _Reached:
+    """When the rounds of a search last closed ``PROGRESS`` of its gap."""
+
+    def __init__(self, search: ReleaseSearch) -> None:
+        self.search, self._value, self._seconds = search, -np.inf, search.run.seconds
+        self._patience = IN_VAIN * search.run.remaining
+
+    def is_in_vain(self, value: float) -> bool:
+        """Return whether the search's rounds up to this value closed too little for too long."""
+        now, gap = self.search.run.seconds, self.search.loss - value
+        if not np.isfinite(gap) or value - self._value >= PROGRESS * max(gap, 1e-12):
+            self._value, self._seconds = value, now
+        return now - self._seconds > self._patience
 
 
 def _has_stalled(history: list[float], search: ReleaseSearch, patience: int) -> bool:
