@@ -51,7 +51,7 @@ class BlockedRequirement:
 @dataclass(frozen=True, eq=False)
 class NearAttack:
     """How many levels equations near a target let it move, with the inequality that limits it if these are
-    too few, else with a move that meets the requirement, if one was searched for and found.
+    too few, else with a move as far as required, if one is known that balances the equations it must.
     """
 
     reached: float

@@ -54,6 +54,8 @@ and attacks on few cells give them.
 """
 MANY = 400
 """Requirements from which on such a round is a short one."""
+NESTED = 4
+"""Times that such a round looks for further cuts beside those that it has found."""
 
 
 class Separation:
@@ -74,6 +76,10 @@ class Separation:
         self._next, self._known = 0, set[int]()
         self._next_near = dict[int, int]()
         """Where the next round of attacks over so many cells begins."""
+        self._near_moves = dict[int, WitnessStore]()
+        """The last moves of attacks over so many cells that met requirements: while one fits the windows of a
+        point, its attack would find nothing there either.
+        """
         self._pool: list[CutRow] = []
         self._witnesses = WitnessStore(presolved)
         self._failures = np.zeros(len(requirements), dtype=np.int64)
@@ -112,8 +118,8 @@ class Separation:
             pending = pending[np.argsort(-self._failures[pending], kind="stable")]
         if self.near is not None:
             # The relaxation is solved much faster than attackers' programs: a round may end with few cuts.
-            step = min(enough, max(few, len(self.requirements) // 100))
-            new, pending = self._cut_near(pending, x, lanes, step, few)
+            step = min(enough, max(few, len(self.requirements) // 50))
+            new, pending = self._cut_nested(pending, x, lanes, step, few)
             enough = min(enough, FEWEST) - len(new)
             pending = pending[:0] if len(rows) >= enough else self._find_undecided(pending, lanes[0])
         for start in range(0, pending.size, step):
@@ -132,11 +138,35 @@ class Separation:
         self._failures[[b.requirement for b in blocked]] += 1
         return [row for b in blocked if (row := self.cutter.make_cut(self.requirements, b, x)) is not None]
 
-    def _cut_near(
+    def _cut_nested(
         self, which: Cells, x: Floats, lanes: list[Attacks], enough: int, few: int
     ) -> tuple[list[CutRow], Cells]:
-        """Return cuts of requirements that attacks on few cells show to fail, none of them known, and the
-        requirements that none of these cuts says anything of.
+        """Return new cuts of requirements that attacks on few cells show to fail, and the requirements that
+        none of these cuts says anything of.
+
+        With the cells of new cuts opened, the requirements that failed are attacked again, which gives cuts
+        beside the first: a point that hides less violates them, too.
+        """
+        assert self.near is not None
+        cuts, failed, undecided, sizes = self._cut_near(which, x, lanes, enough, few, self.near.sizes)
+        opened, new = x.copy(), cuts
+        # What insiders require in a cell is mostly limited alike: little is left to find over more cells.
+        sizes = sizes if self.insiders else self.near.sizes
+        for _ in range(NESTED):
+            if len(new) < few or not failed.size or self.run.over:
+                break
+            for row in new:
+                opened[row.index[row.value > 0.0]] = 1.0
+            opened = np.minimum(opened, np.maximum(self.cutter.upper, x))
+            new, failed, _, _ = self._cut_near(failed, x, self._make_attacks(opened), enough, few, sizes)
+            cuts += new
+        return cuts, undecided
+
+    def _cut_near(
+        self, which: Cells, x: Floats, lanes: list[Attacks], enough: int, few: int, sizes: tuple[int, ...]
+    ) -> tuple[list[CutRow], Cells, Cells, tuple[int, ...]]:
+        """Return new cuts that ``x`` violates, of requirements that attacks over so many cells show to fail
+        at the point of ``lanes``; these requirements, the others, and the sizes that were needed.
 
         A round over so many cells ends with ``enough`` cuts; more cells are attacked only while there are
         fewer than ``few``. A cell with a new cut is left in peace: what others are required to reach is
@@ -152,25 +182,34 @@ class Separation:
         failed = set(side[stuck].tolist())
         which = which[movable[which]]
         stated = which[(requirements.sign[which] != SLIDING) & (attacks.shares[which] > TOLERANCE)]
-        for size in self.near.sizes:
+        for place, size in enumerate(sizes):
             if len(rows) >= few:
+                sizes = sizes[:place]
                 break
-            first = int(np.searchsorted(stated, self._next_near.get(size, 0)))
-            for k in np.roll(stated, -first).tolist():
+            moves = self._near_moves.setdefault(size, WitnessStore(self.presolved))
+            left = stated[~moves.find_fitting(requirements, attacks.windows, self._most)[stated]]
+            first = int(np.searchsorted(left, self._next_near.get(size, 0)))
+            for k in np.roll(left, -first).tolist():
                 if self.run.over or len(rows) >= enough:
                     self._next_near[size] = k
                     break
                 if int(side[k]) in failed:
                     continue
                 found = self.near.attack_at(attacks, k, size, proves=False)
-                if found is None or found.limit is None:
+                if found is None:
+                    continue
+                if found.limit is None:
+                    # A move by a part of the level proves nothing where all of it is required.
+                    if found.move is not None and attacks.shares[k] == 1.0:
+                        moves.keep(k, found.move)
                     continue
                 row = self.cutter.make_cut(requirements, BlockedRequirement(k, (found.limit,)), x)
                 if row is not None:
                     self._failures[k] += 1
                     failed.add(int(side[k]))
                     rows += drop_known_rows([row], self._known)
-        return rows, which[[side[k] not in failed for k in which]]
+        fails = np.array([side[k] in failed for k in which], dtype=bool)
+        return rows, np.union1d(stuck, which[fails]), which[~fails], sizes
 
     def _find_undecided(self, which: Cells, attacks: Attacks) -> Cells:
         """Return the requirements that no move over few cells near their targets meets, and store the moves

@@ -64,8 +64,8 @@ class NearAttacks:
         """Return the attack on requirement ``k`` over the open cells nearest to its target; None without.
 
         A cell may use all of its room, or a ``share`` of at most a level of it. The target moves by
-        ``length`` levels at most. A move that meets the requirement is searched for only if the attack
-        ``proves``.
+        ``length`` levels at most. The move of a requirement that is not limited balances the equations that
+        lie near the target, and all of them if the attack ``proves`` that it is met.
         """
         target, direction = int(self.presolved.position[requirements.cell[k]]), int(requirements.sign[k])
         found = self._neighbourhoods.gather(target, open_cells, near)
@@ -83,24 +83,27 @@ class NearAttacks:
         upper[at], upper[(at + n) % (2 * n)] = min(length, upper[at]), 0.0
         furthest = np.zeros(2 * n)
         furthest[at] = -1.0
-        whole = self._neighbourhoods.find_whole(stated, open_cells)
-        reached = self._solve(furthest, upper, stated, whole)
-        if reached is None:
-            return None
-        if reached[at] < length - TOLERANCE:
-            lift = self._lifting.lift if support is None else support.lift_duals
-            limit = lift(target, direction, stated.rows[whole], self._programs.read_duals())
-            return NearAttack(float(reached[at]), None, limit)
-        if not proves:
-            return NearAttack(length, None, None)
-        # A move that avoids cells that are open only in part fits the next points, too.
+        # A move that avoids cells that are open only in part fits the next points, too. Most targets get as
+        # far as they must; for the others the program is solved again, for its dual values.
         cost = furthest
         if share is not None:
             cost = np.tile(1.0 + FRAGILE * (1.0 - share[cells]), 2)
             cost[at] = -DOMINANT
-        point = self._solve(cost, upper, stated, np.ones(stated.rows.size, dtype=bool))
-        if point is None or point[at] < length - TOLERANCE:
-            return NearAttack(length, None, None)
+        whole = self._neighbourhoods.find_whole(stated, open_cells)
+        point = self._solve(cost, upper, stated, whole)
+        if point is not None and point[at] < length - TOLERANCE:
+            reached = point if cost is furthest else self._programs.solve_again(furthest)
+            if reached is None:
+                return None
+            lift = self._lifting.lift if support is None else support.lift_duals
+            limit = lift(target, direction, stated.rows[whole], self._programs.read_duals())
+            return NearAttack(float(reached[at]), None, limit)
+        if point is not None and proves and not whole.all():
+            point = self._solve(cost, upper, stated, np.ones(whole.size, dtype=bool))
+            if point is None or point[at] < length - TOLERANCE:
+                return NearAttack(length, None, None)
+        if point is None:
+            return None
         change = point[:n] - point[n:]
         used = np.abs(change) > CARRIED
         return NearAttack(length, RoutedMove(cells[used], change[used]), None)
