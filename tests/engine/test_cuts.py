@@ -263,6 +263,27 @@ def test_a_round_in_a_large_table_ends_with_few_cuts_and_none_only_where_none_fa
             assert_keeps(row, patterns.needed if isinstance(row.origin, Bridge) else patterns.protected)
 
 
+@pytest.mark.slow
+def test_nested_cuts_hold_and_stand_beside_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the cells of the first cuts opened, a round finds others that its point violates as well."""
+    monkeypatch.setattr(separation, "FEWEST", 1)
+    found = {0: 0, 4: 0}
+    for seed in range(2):
+        patterns = patterns_of(seed, False)
+        model, presolved = patterns.model, PresolvedTable.of(patterns.model)
+        for nested, x in product(found, some_points(model, np.random.default_rng(seed))):
+            monkeypatch.setattr(separation, "NESTED", nested)
+            cutter = Cutter(presolved, model.lower, model.upper)
+            rounds = separation.Separation(presolved, model.requirements, cutter, Run())
+            rounds.near = NearAttacks(Neighbourhoods(presolved))
+            rows = [row for row in rounds.find_cuts(x) if not isinstance(row.origin, Bridge)]
+            found[nested] += len(rows)
+            for row in rows:
+                assert row.compute_slack(x) < 0
+                assert_keeps(row, patterns.protected)
+    assert found[4] > found[0]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_cuts_made_after_cells_were_settled_hold_for_patterns_that_keep_to_it(seed: int) -> None:
     patterns = patterns_of(seed, bool(seed % 2))
