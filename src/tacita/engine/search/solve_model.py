@@ -139,7 +139,7 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
     else:
         _offer_protected(separation, search, start)
         _resume(separation, search)
-        if search.best is None and rung == "auto" and is_suppression and _is_much(presolved):
+        if search.best is None and rung == "auto" and is_suppression and _is_much(presolved, MUCH):
             _offer_constructed(separation, search)
     if search.run.over and search.best is not None:
         return search.make_solution()
@@ -265,7 +265,7 @@ def _construct(separation: Separation, search: ReleaseSearch, start: Floats | No
     return large if constructed else None
 
 
-def _is_much(presolved: PresolvedTable, much: int = MUCH) -> bool:
+def _is_much(presolved: PresolvedTable, much: int) -> bool:
     """Return whether the presolved cells times requirements are so many or more."""
     return len(presolved) * len(presolved.model.requirements) >= much
 
