@@ -134,6 +134,8 @@ def problem_of(seed: int, kinds: tuple[str, ...]) -> Problem:
 @example(seed=313)
 # Sifting fixes cells that its optimal incumbent hides.
 @example(seed=4509)
+# HiGHS's presolve loses the optimum of the explicit model.
+@example(seed=19176)
 @given(seed=SEEDS)
 def test_every_path_leads_to_the_least_loss(path: Path, seed: int) -> None:
     problem = problem_of(seed, path.kinds)

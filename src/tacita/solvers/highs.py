@@ -347,24 +347,24 @@ def solve_mip(
     tell: Tell | None = None,
     nodes: int | None = None,
     enough: Callable[[float, float], bool] | None = None,
+    presolve: str = "on",
 ) -> MipResult:
     """Return HiGHS's optimum of a program, or its best point and bound where time or nodes end the search.
 
     Parameters
     ----------
     start
-        A feasible point. HiGHS then leaves out its own long heuristics, and reacts to a cancel within a
-        second or two; without a start it reacts between the heuristics.
-    tell
-        Called now and then while an integer program is searched.
-    nodes
-        The most nodes to visit; unlike a time limit it gives the same point on every machine.
+        A feasible point. HiGHS then leaves out its long heuristics, between which alone it hears a cancel.
+    tell, nodes
+        Called now and then; most nodes to visit, which unlike a time limit give the same point everywhere.
     enough
         Whether the search of an integer program may end with the loss of its best point and a lower bound.
+    presolve
+        ``on`` or ``off``: it makes HiGHS faster, and has lost an optimum once.
     """
     import highspy
 
-    highs = _load(program, presolve="on")
+    highs = _load(program, presolve)
     for option in ("mip_abs_gap", *(f"{kind}_feasibility_tolerance" for kind in ("mip", "primal", "dual"))):
         highs.setOptionValue(option, TOLERANCE)
     highs.setOptionValue("mip_rel_gap", 0.0)

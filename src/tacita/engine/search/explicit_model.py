@@ -87,6 +87,7 @@ def solve_explicit_model(model: Model, run: Run | None = None) -> Solution:
         run,
         tell=lambda best, bound: _report(model, run, best, bound),
         enough=lambda best, bound: run.accepts(best + model.constant, bound + model.constant),
+        presolve="off",
     )
     if found.status is Ended.INFEASIBLE:
         published = int(model.problem.must_publish.sum())
