@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.separation import Separation
 from tacita.engine.construction.large_tables import LargeTable
 from tacita.engine.model import Model
+from tacita.engine.search import integer_master
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.integer_master import IntegerMaster
 from tacita.engine.search.root import Root
@@ -56,6 +58,12 @@ def begin(problem: tc.Problem, run: tc.Run | None = None) -> Begun:
     root = Root(search, separation)
     root.tighten(None, patient=False, rounds=ROUNDS)
     return Begun(problem, model, search, separation, large, root)
+
+
+def master(begun: Begun, completes: bool) -> IntegerMaster:
+    """The integer master over the cuts of a begun search, whose points are completed or not."""
+    patterns = begun.large if completes else None
+    return IntegerMaster(begun.search, begun.separation, begun.root.rows, patterns)
 
 
 @cache
@@ -116,14 +124,37 @@ def test_no_region_is_solved_without_time() -> None:
     assert tc.audit(begun.problem, begun.release).safe
 
 
+@pytest.mark.parametrize("completes", [False, True])
 @both
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_integer_master_bounds_the_optimum(make: str, seed: int) -> None:
+def test_the_integer_master_bounds_the_optimum(make: str, seed: int, completes: bool) -> None:
     begun, (least, _) = begin(PROBLEMS[make](seed)), optimum(make, seed)
-    relaxed = begun.root.value
-    IntegerMaster(begun.search, begun.separation, begun.root.rows).tighten(20.0)
+    before, relaxed = begun.search.loss, begun.root.value
+    master(begun, completes).tighten(20.0, programs=4)
     assert begun.search.bound <= least + 1e-6
     assert begun.search.bound >= relaxed - 1e-6
+    assert least <= begun.search.loss <= before
+    assert tc.audit(begun.problem, begun.release).safe
+
+
+def test_completed_points_of_the_integer_master_are_better_patterns() -> None:
+    saved = {False: 0.0, True: 0.0}
+    for completes, seed in product(saved, SEEDS):
+        begun = begin(cube(seed))
+        before = begun.search.loss
+        master(begun, completes).tighten(20.0, programs=1)
+        saved[completes] += before - begun.search.loss
+    assert saved[True] > saved[False] == 0.0
+
+
+def test_programs_that_end_before_they_have_a_good_point_get_more_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, at_once = begin(cube(0)), begin(cube(0))
+    master(at_once, completes=True).tighten(20.0, programs=1)
+    monkeypatch.setattr(integer_master, "LEAST", 1e-3)
+    master(begun, completes=True).tighten(20.0)
+    assert begun.search.bound >= at_once.search.bound - 1e-6 > begun.root.value
     assert tc.audit(begun.problem, begun.release).safe
 
 
@@ -132,7 +163,7 @@ def test_the_integer_master_raises_bounds_of_the_relaxation() -> None:
     for seed in SEEDS:
         begun = begin(cube(seed))
         before = begun.search.bound
-        IntegerMaster(begun.search, begun.separation, begun.root.rows).tighten(20.0)
+        master(begun, completes=False).tighten(20.0, programs=4)
         raised.append(begun.search.bound - before)
     assert min(raised) >= 0
     assert max(raised) > 0

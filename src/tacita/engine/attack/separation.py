@@ -10,10 +10,12 @@ and requirements that a candidate fails join the list.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 import numpy as np
 
+from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
 from tacita.engine.attack.attacks import (
@@ -97,6 +99,15 @@ class Separation:
         """Whether rounds of cuts end with far fewer than there are requirements."""
         return self.near is not None and len(self.requirements) > MANY
 
+    @contextmanager
+    def within(self, run: Run) -> Iterator[None]:
+        """Let searches for cuts end with a run meanwhile."""
+        whole, self.run = self.run, run
+        try:
+            yield
+        finally:
+            self.run = whole
+
     def find_cuts(self, x: Floats, enough: int | None = None) -> list[CutRow]:
         """Return new capacity cuts and bridges that a fractional point of the search violates.
 
@@ -118,16 +129,22 @@ class Separation:
             pending = pending[np.argsort(-self._failures[pending], kind="stable")]
         if self.near is not None:
             # The relaxation is solved much faster than attackers' programs: a round may end with few cuts.
+            # For many, programs over the most cells would take two thirds of the time, and find a tenth.
             step = min(enough, max(few, len(self.requirements) // 50))
-            new, pending = self._cut_nested(pending, x, lanes, step, few)
+            sizes = self.near.sizes if few == FEWEST else self.near.sizes[:-1]
+            new, pending = self._cut_nested(pending, x, lanes, step, few, sizes)
             enough = min(enough, FEWEST) - len(new)
             pending = pending[:0] if len(rows) >= enough else self._find_undecided(pending, lanes[0])
-        for start in range(0, pending.size, step):
-            which = pending[start : start + step]
-            rows += self._cut(lanes, which, x)
-            if len(rows) >= enough:
-                self._next = int(which[-1]) + 1
-                break
+        try:
+            for start in range(0, pending.size, step):
+                which = pending[start : start + step]
+                rows += self._cut(lanes, which, x)
+                if len(rows) >= enough:
+                    self._next = int(which[-1]) + 1
+                    break
+        except StoppedError:
+            if not rows and not new:
+                raise
         new += drop_known_rows(rows, self._known)
         self._pool += new
         return new
@@ -139,7 +156,7 @@ class Separation:
         return [row for b in blocked if (row := self.cutter.make_cut(self.requirements, b, x)) is not None]
 
     def _cut_nested(
-        self, which: Cells, x: Floats, lanes: list[Attacks], enough: int, few: int
+        self, which: Cells, x: Floats, lanes: list[Attacks], enough: int, few: int, sizes: tuple[int, ...]
     ) -> tuple[list[CutRow], Cells]:
         """Return new cuts of requirements that attacks on few cells show to fail, and the requirements that
         none of these cuts says anything of.
@@ -148,12 +165,12 @@ class Separation:
         beside the first: a point that hides less violates them, too.
         """
         assert self.near is not None
-        cuts, failed, undecided, sizes = self._cut_near(which, x, lanes, enough, few, self.near.sizes)
+        cuts, failed, undecided, needed = self._cut_near(which, x, lanes, enough, few, sizes)
         opened, new = x.copy(), cuts
         # What insiders require in a cell is mostly limited alike: little is left to find over more cells.
-        sizes = sizes if self.insiders else self.near.sizes
+        sizes = needed if self.insiders else sizes
         for _ in range(NESTED):
-            if len(new) < few or not failed.size or self.run.over:
+            if len(new) < min(few, FEWEST) or not failed.size or self.run.over:
                 break
             for row in new:
                 opened[row.index[row.value > 0.0]] = 1.0

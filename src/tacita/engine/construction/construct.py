@@ -41,6 +41,9 @@ LEAST_AT_ONCE = 16
 """Regions of a group, at least."""
 MOST_USERS = 60
 """Witnesses that use a cell up to which they are given up together."""
+WORTHWHILE = 1e-3
+"""Share of the loss that a pass must save in every ``PATIENCE`` of its time; what follows saves less."""
+PATIENCE = 0.1
 INCOMPLETE = ("sharing", "resuming")
 """Phases in which requirements that had a witness before have none yet: what was kept then is better."""
 REPORT_EVERY = 100
@@ -180,15 +183,20 @@ class Construction:
     def improve(self, until: float = np.inf, bound: float = -np.inf) -> float:
         """Give up each hidden cell and what hangs on it, the most expensive first; return what was saved.
 
-        Ends early after ``until`` seconds of the run, when it is over, or when the loss is within its gap of
-        a ``bound``; the pattern protects at any time.
+        Ends early after ``until`` seconds of the run or when little is saved in a share of them, when the run
+        is over, or when the loss is within its gap of a ``bound``; the pattern protects at any time.
         """
-        start = self.loss
+        start, least, since = self.loss, self.loss, self.run.seconds
+        patience = PATIENCE * (until - since)
         cells = np.flatnonzero(self.hidden & ~self.forced)
         order = cells[np.argsort(-self.cost[cells], kind="stable")].tolist()
         at_once = max(LEAST_AT_ONCE, len(order) // ROUNDS)
         for done in range(0, len(order), at_once):
             if self.run.over or self.run.seconds > until or self.run.accepts(self.loss, bound):
+                break
+            if self.loss < (1.0 - WORTHWHILE) * least:
+                least, since = self.loss, self.run.seconds
+            elif self.run.seconds - since > patience:
                 break
             self._report("improving", done, len(order), incumbent=True)
             pattern = np.packbits(self.hidden)

@@ -48,9 +48,10 @@ MOST_ROUNDS = 1_000_000
 BETWEEN = 0.5
 """Share of the relaxation's point in the points between it and the incumbent that are cut off."""
 FIRST_PROPOSAL = 5
-"""Round in which a release is first proposed; the next is proposed after twice as many, and so on."""
-FIRST_OF_LARGE = 20
-"""The same in large tables, which have a constructed release and more and cheaper rounds."""
+"""Round in which a release is first proposed; the next is proposed after twice as many, and so on. In large
+tables a proposal takes about as long as the release that was constructed before the relaxation: there the
+first comes after that time, the next after twice the time.
+"""
 
 
 class Root:
@@ -89,7 +90,8 @@ class Root:
         """
         search = self.search
         try:
-            self._add_cuts(propose, patient, rounds, until)
+            with self.separation.within(search.run.limited(until - search.run.seconds)):
+                self._add_cuts(propose, patient, rounds, until)
             if propose is not None and self.point.size and not search.closed and not search.run.over:
                 self._propose(propose, thorough=True)
         except (StoppedError, SolverError):
@@ -99,14 +101,18 @@ class Root:
         """Solve the relaxation and add cuts, round after round, and propose releases now and then."""
         search, history, reached = self.search, list[float](), _Reached(self.search)
         factor = SHORT if self.separation.has_short_rounds else 1
-        proposal = FIRST_PROPOSAL if self.separation.near is None else FIRST_OF_LARGE
+        begun, pause, proposal = search.run.seconds, search.run.seconds, FIRST_PROPOSAL
         for number in range(1, rounds + 1):
             if search.run.over or search.run.seconds > until or not self._solve():
                 return
             search.report_progress("bounding", number)
-            if propose is not None and number == proposal:
+            if self.separation.near is None:
+                is_due = number == proposal
+            else:
+                is_due = search.run.seconds > begun + pause
+            if propose is not None and is_due:
                 self._propose(propose)
-                proposal *= 2
+                proposal, pause = 2 * proposal, 2 * pause
             if search.closed:
                 return
             rows = self._cut_between() or self.separation.find_cuts(self.point)

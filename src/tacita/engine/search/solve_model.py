@@ -63,10 +63,14 @@ VERY_MUCH = 500_000
 """The same number from which on the construction goes on without insiders, too."""
 FIRST_ROUNDS = 5
 """Rounds of cuts before a constructed release is improved, for a first bound."""
-SHARE = 0.3
+SHARE_OF_ASCENT = 0.05
+"""Share of the time for first rows of the relaxation of a large table."""
+SHARE = 0.2
 """Share of the time for improving a constructed release before the relaxation begins."""
 SHARE_OF_RELAXATION = 0.4
 """Share of the time that is left after that for the relaxation."""
+SHARE_OF_MASTER = 0.6
+"""Share of the time that is left after that for the integer master of a large table."""
 CHECK = 0.01
 """Seconds per requirement, after the time is over, for which a start is still checked."""
 
@@ -159,19 +163,13 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
     propose: Patterns | None = large or (Proposals(separation, search) if is_suppression else None)
     root = root or Root(search, separation)
     has_integers = bool(model.integer.any())
-    # A release that passes still improve much needs time for that. Regions are solved after it, too, except
-    # against insiders and in the largest tables, where they take long and gain less than the relaxation does.
-    share = 1.0 if large is None or large.settled else 0.5
-    if large is not None and has_tree and not separation.insiders:
-        share = SHARE_OF_RELAXATION
+    share = 1.0 if large is None else SHARE_OF_RELAXATION
     until = search.run.seconds + share * search.run.remaining
     root.tighten(propose, patient=not has_integers, until=until)
     if not has_integers:
         return _finish_linear(search, separation, root)
-    if large is not None and large.settled and not has_tree and root.rows and not search.closed:
-        _improve_without_tree(large, root)
-    if large is not None and not large.settled and not search.closed:
-        large.improve(np.inf)
+    if large is not None and root.rows and not search.closed:
+        _improve_by_programs(large, root, has_tree)
     if not search.closed and not search.run.over and has_tree:
         improve = None if propose is None else LocalSearch(search, propose)
         search_tree(search, separation, root, propose, improve, large)
@@ -292,7 +290,8 @@ def _improve_constructed(large: LargeTable, is_last: bool) -> Root | None:
     search, run = large.search, large.search.run
     until = run.seconds + SHARE * run.remaining
     if not is_last:
-        root = Root(search, large.separation, rows=large.bound(until, brief=True))
+        rows = large.bound(run.seconds + SHARE_OF_ASCENT * run.remaining, brief=True)
+        root = Root(search, large.separation, rows=rows)
         root.tighten(None, patient=False, rounds=FIRST_ROUNDS, until=until)
         large.improve(until)
         return root
@@ -306,13 +305,28 @@ def _improve_constructed(large: LargeTable, is_last: bool) -> Root | None:
     return None
 
 
-def _improve_without_tree(large: LargeTable, root: Root) -> None:
-    """Improve the pattern of a large table by regions, and the bound of its search by the integer master,
-    where no tree follows the relaxation.
+def _improve_by_programs(large: LargeTable, root: Root, has_tree: bool) -> None:
+    """Improve the pattern of a large table and the bound of its search by integer programs over the cuts of
+    its relaxation: of the whole table, then of regions, then of the whole again.
+
+    Passes over hidden cells that still save much go on in between. Where programs of the whole have no good
+    points, the tree is left to it if there is one.
     """
     search, run = large.search, large.search.run
-    cuts = large.improve_by_programs(root.rows, run.seconds + SHARE_OF_REGIONS * run.remaining)
-    IntegerMaster(search, large.separation, cuts).tighten(min(run.remaining / 2.0, run.seconds))
+    master = IntegerMaster(search, large.separation, root.rows, large)
+    is_good = master.tighten(SHARE_OF_MASTER * min(run.remaining, 2.0 * run.seconds))
+    if not is_good and has_tree:
+        return
+    if not large.settled:
+        large.improve(run.seconds + SHARE_OF_REGIONS * run.remaining)
+    master.rows = large.improve_by_programs(master.rows, run.seconds + SHARE_OF_REGIONS * run.remaining)
+    seconds = min(run.remaining, run.seconds)
+    if search.closed or run.over:
+        return
+    if is_good:
+        master.tighten(seconds)
+    else:
+        master.bound(seconds)
 
 
 def _solve_growing(

@@ -53,6 +53,8 @@ SHARE_OF_MASTER = 0.2
 """Share of the time that is left for the integer master; it takes no longer than all that was before."""
 LEAST_FOR_MASTER = 5.0
 """Seconds that it may take in any case: in small tables its programs end before, on every machine alike."""
+PROGRAMS = 4
+"""Its programs: the tree closes the rest of the gap sooner where it is small."""
 PATIENCE_WIDE = 150
 """Attempts of the local search that may fail in a row where the gap is still wide after that."""
 FEW = 40
@@ -104,7 +106,9 @@ def _improve_incumbent(
             if large is not None:
                 cuts = large.improve_by_programs(cuts, run.seconds + SHARE_OF_REGIONS * run.remaining)
             seconds = min(SHARE_OF_MASTER * run.remaining, max(run.seconds, LEAST_FOR_MASTER))
-            IntegerMaster(search, rows.separation, cuts).tighten(seconds)
+            master = IntegerMaster(search, rows.separation, cuts)
+            if not master.tighten(seconds, PROGRAMS):
+                master.bound(seconds)
             # The tree has to find these cuts again.
             rows.separation.forget_rows()
             if _relative_gap(search) > WIDE_GAP:
