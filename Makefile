@@ -6,6 +6,8 @@ INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system
 SPARK := $(VENV)/.spark
 SITE := $(VENV)/.site
+# Tests in a browser mostly wait: four workers keep two cores busy.
+WORKERS ?= 4
 MINUTES ?= 60
 COUNT ?= 10000
 SEED ?= 1
@@ -44,7 +46,7 @@ app: $(INSTALLED)  ## the web app, in your browser
 	@$(BIN)/tacita app
 
 test: $(SYSTEM)  ## the tests, without the slow ones
-	@$(BIN)/python -m pytest -n 2 -m "not slow" -rs
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" -rs
 
 lint: $(INSTALLED)  ## style and format
 	@$(BIN)/ruff check .
@@ -54,13 +56,13 @@ types: $(INSTALLED)  ## strict type check
 	@$(BIN)/mypy --strict src
 
 check-all: lint types $(SYSTEM) $(SPARK)  ## everything: slow tests, many times the examples of every property, pages behind a slow line
-	@TACITA_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 -rs
-	@TACITA_TEST_LAG=0.4 $(BIN)/python -m pytest -n 2 -rs tests/browser
+	@TACITA_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n $(WORKERS) -rs
+	@TACITA_TEST_LAG=0.4 $(BIN)/python -m pytest -n $(WORKERS) -rs tests/browser
 	@$(MAKE) --no-print-directory coverage lowest
 
 # Apart from the long run, which would take nearly twice the time if every line were counted.
 coverage: $(INSTALLED)  ## which lines the tests run, without a browser
-	@TACITA_HYPOTHESIS_PROFILE=few $(BIN)/python -m pytest -n 2 -m "not slow" -rs --cov=tacita --cov-report=term:skip-covered \
+	@TACITA_HYPOTHESIS_PROFILE=few $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" -rs --cov=tacita --cov-report=term:skip-covered \
 		--ignore=tests/browser --ignore=tests/adversary --ignore=tests/faults --ignore=tests/docs
 
 lowest:  ## a fast part of the tests with the oldest dependencies that are allowed

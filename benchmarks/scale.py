@@ -26,6 +26,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
+
 import tacita as tc
 from tacita import generate
 from tacita.methods.method import Method
@@ -74,6 +76,26 @@ class Records:
 
 
 @dataclass(frozen=True)
+class PublicRecords:
+    """A table of the microdata in a folder below the data folder, a respondent per record."""
+
+    folder: str
+
+    def problem(self, data: Path) -> tc.Problem | None:
+        """The problem against everyone in the records; None if they are not there."""
+        folder = data / self.folder
+        if not (folder / "microdata.csv.gz").exists():
+            return None
+        records = pd.read_csv(folder / "microdata.csv.gz").reset_index(names="respondent")
+        trees = {}
+        for number in (1, 2, 3):
+            codes = pd.read_csv(folder / f"dim{number}.csv", keep_default_na=False)
+            trees[f"d{number}"] = tc.Hierarchy.from_frame(codes, child="code")
+        table = tc.tabulate(records, trees, value="value", respondent="respondent", decimals=0)
+        return tc.Problem(table, RULE)
+
+
+@dataclass(frozen=True)
 class Generated:
     """A generated table with hierarchies."""
 
@@ -100,7 +122,7 @@ class Generated:
 class Case:
     """Where the table comes from, the CPU seconds by which there must be a first release, and the method."""
 
-    source: File | Records | Generated
+    source: File | Records | PublicRecords | Generated
     first: float
     method: Method = SUPPRESSION
 
@@ -116,6 +138,7 @@ CASES = {
     "1,800 attackers": Case(
         Records(7_000, {"region": (30, 3), "industry": (40, 3), "size": (3, 1)}, None), 40
     ),
+    "m5k_p with its respondents": Case(PublicRecords("cases/m5k_p"), 40),
     "300,000 cells": Case(Generated((90, 70, 30), 0.55, (3, 3, 2)), 900),
     "1,000,000 cells": Case(Generated((1000, 800), 0.01, (3, 3)), 600),
     "hier13x13x13a": Case(File("data/jj/hier13x13x13a.jj"), 5),

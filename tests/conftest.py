@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 # A busy machine is no defect of the code: neither a deadline nor slow data generation fails a test.
 settings.register_profile(
-    "ci", max_examples=15, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "ci", max_examples=10, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("few", settings.get_profile("ci"), max_examples=5)
 settings.register_profile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from access import complaints
@@ -94,6 +95,7 @@ def open_classification(page: Page, axis: str = "rows") -> None:
     expect(page.get_by_test_id("code-tree")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_classification_of_records_by_digits_outlives_a_reload(page: Page) -> None:
     open_records(page)
     shows(page, "Total", ".N1", ".N2", ".S1", ".S2")
@@ -151,6 +153,7 @@ def test_codes_of_several_lengths_are_grouped_at_the_press_of_a_button(page: Pag
     expect(page.get_by_test_id("case-name")).to_have_text("firms · 6 cells")
 
 
+@pytest.mark.slow
 def test_groups_from_a_column_of_records_are_saved_and_edited_on_the_table(page: Page) -> None:
     open_records(page)
     # A firm is in one district: it cannot group them. Escape folds the list and leaves the dialog open.
@@ -216,6 +219,7 @@ def test_a_file_of_any_name_and_a_tree_that_is_edited(page: Page) -> None:
     expect(page.get_by_test_id("case-name")).to_have_text("firms · 7 cells")
 
 
+@pytest.mark.slow
 def test_labels_given_in_the_tree_stand_beside_their_codes_in_the_sheets_and_files(page: Page) -> None:
     open_records(page)
     group_by(page, "region")

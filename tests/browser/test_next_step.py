@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from driving import add_rule, go, leads_on, open_by, open_example, start
@@ -45,6 +46,7 @@ FILLED = """() => [...document.querySelectorAll(".screen .q-btn, .screen .offer,
 """The words on all buttons of a page that stand out by their ground."""
 
 
+@pytest.mark.slow
 def test_one_action_stands_out_on_every_page(page: Page) -> None:
     assert page.evaluate(FILLED) == ["Choose files"]
     open_example(page, "nchs")

@@ -112,6 +112,7 @@ def test_rules_say_which_column_would_tell_the_holdings(page: Page) -> None:
     )
 
 
+@pytest.mark.slow
 def test_runs_stay_with_the_table_that_was_tabulated(page: Page) -> None:
     drop(page, "[data-testid=way-records]", as_csv())
     protect_records(page)

@@ -150,6 +150,7 @@ def test_two_safe_tables_of_the_same_records_are_audited_together(page: Page, tm
     expect(page.get_by_test_id("side-by-side-verdict")).to_contain_text("✔ Audited together: safe")
 
 
+@pytest.mark.slow
 def test_a_table_of_the_session_is_one_click_away_and_its_stale_run_is_told(
     page: Page, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from driving import cell, choose, go, open_example, reload, result, run
@@ -32,6 +33,7 @@ def test_thousands_are_separated_on_the_page_and_nowhere_else(page: Page) -> Non
     expect(page.locator(".sheet-summary")).to_have_text("2 × 1 cells, sum 13,087")
 
 
+@pytest.mark.slow
 def test_totals_stand_before_their_parts_on_all_pages_if_the_user_likes(page: Page) -> None:
     open_example(page, "nchs")
     expect(cell(page, 10, 5)).to_have_text("26,586")

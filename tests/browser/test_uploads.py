@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
+import pytest
 from playwright.sync_api import Page, expect
 
 BYTES_PER_SECOND = 400_000
 
 
+@pytest.mark.slow
 def test_a_large_file_shows_how_far_it_is(page: Page, tmp_path: Path) -> None:
     file = tmp_path / "large.csv"
     draw = Random(1).randrange

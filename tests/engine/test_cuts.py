@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from tacita import Levels, Outsider, Problem, Table
-from tacita.core.errors import InfeasibleError
+from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.run import Run
 from tacita.engine.attack import separation
 from tacita.engine.attack.attacks import Attacks, BlockedRequirement, find_support
@@ -282,6 +282,21 @@ def test_nested_cuts_hold_and_stand_beside_the_first(monkeypatch: pytest.MonkeyP
                 assert row.compute_slack(x) < 0
                 assert_keeps(row, patterns.protected)
     assert found[4] > found[0]
+
+
+def test_a_search_for_cuts_ends_with_the_run_that_it_is_within() -> None:
+    patterns = patterns_of(0, False)
+    model, presolved, whole = patterns.model, PresolvedTable.of(patterns.model), Run()
+    cutter = Cutter(presolved, model.lower, model.upper)
+    rounds = separation.Separation(presolved, model.requirements, cutter, whole)
+    x = model.lower + 0.1 * (model.upper - model.lower)
+    with rounds.within(whole.limited(0.0), lambda: None), pytest.raises(StoppedError):
+        rounds.find_cuts(x)
+    assert rounds.run is whole
+    rows = rounds.find_cuts(x)
+    assert rows
+    for row in rows:
+        assert_keeps(row, patterns.protected)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -24,6 +24,9 @@ from tacita.engine.search.integer_master import IntegerMaster
 from tacita.engine.search.root import Root
 
 SEEDS = range(4)
+each_seed = pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))]
+)
 ROUNDS = 3
 LIMIT = 1.0
 """Seconds for the regions of one table: what they have found by then must protect, too."""
@@ -93,7 +96,7 @@ both = pytest.mark.parametrize("make", PROBLEMS)
 
 
 @both
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed
 def test_patterns_protect_and_cuts_hold_for_the_optimum(make: str, seed: int) -> None:
     begun, (least, hidden) = begin(PROBLEMS[make](seed)), optimum(make, seed)
     before = begun.search.loss
@@ -126,7 +129,7 @@ def test_no_region_is_solved_without_time() -> None:
 
 @pytest.mark.parametrize("completes", [False, True])
 @both
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed
 def test_the_integer_master_bounds_the_optimum(make: str, seed: int, completes: bool) -> None:
     begun, (least, _) = begin(PROBLEMS[make](seed)), optimum(make, seed)
     before, relaxed = begun.search.loss, begun.root.value

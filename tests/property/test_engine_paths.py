@@ -83,7 +83,7 @@ BEGUN = (
     (solving, "is_constructed", lambda presolved, rung: False),
 )
 ALONE = (*CONSTRUCTED, (solving, "TOO_LARGE", 0))
-RELAXED = (*CONSTRUCTED, (solving, "MOST_IN_TREE", 0), (root, "FIRST_OF_LARGE", 1))
+RELAXED = (*CONSTRUCTED, (solving, "MOST_IN_TREE", 0), (root, "PAUSE", 0.0))
 AROUND = (*EARLY_TREE, (tree, "NEAR", -(10**6)))
 
 PATHS = {
@@ -99,7 +99,7 @@ PATHS = {
     "construction, insiders when they fail": Path(CONSTRUCTED + LAZY, TABLE_KINDS, (LargeTable, "_complete")),
     "construction to begin with": Path(BEGUN, TABLE_KINDS, (solving, "_offer_constructed")),
     "patterns near the relaxation's points": Path(
-        ((root, "FIRST_OF_LARGE", 1), *CONSTRUCTED), TABLE_KINDS, (LargeTable, "__call__")
+        ((root, "PAUSE", 0.0), *CONSTRUCTED), TABLE_KINDS, (LargeTable, "__call__")
     ),
     "early tree": Path(EARLY_TREE, TABLE_KINDS, (scip, "branch_and_cut")),
     "small tree first": Path(AROUND, TABLE_KINDS, (scip, "branch_and_cut")),

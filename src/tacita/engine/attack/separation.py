@@ -56,6 +56,8 @@ and attacks on few cells give them.
 """
 MANY = 400
 """Requirements from which on such a round is a short one."""
+TOLD = 200
+"""Attacks on few cells between two reports of progress."""
 NESTED = 4
 """Times that such a round looks for further cuts beside those that it has found."""
 
@@ -75,6 +77,7 @@ class Separation:
         self._flows = None if network is None else FlowAttacks(presolved, network)
         self.find_near: FindMove | None = None
         self.near: NearAttackers | None = None
+        self._tell: Callable[[], object] = lambda: None
         self._next, self._known = 0, set[int]()
         self._next_near = dict[int, int]()
         """Where the next round of attacks over so many cells begins."""
@@ -100,13 +103,14 @@ class Separation:
         return self.near is not None and len(self.requirements) > MANY
 
     @contextmanager
-    def within(self, run: Run) -> Iterator[None]:
-        """Let searches for cuts end with a run meanwhile."""
-        whole, self.run = self.run, run
+    def within(self, run: Run, tell: Callable[[], object]) -> Iterator[None]:
+        """Let searches for cuts end with a run meanwhile, and call ``tell`` now and then."""
+        whole = self.run, self._tell
+        self.run, self._tell = run, tell
         try:
             yield
         finally:
-            self.run = whole
+            self.run, self._tell = whole
 
     def find_cuts(self, x: Floats, enough: int | None = None) -> list[CutRow]:
         """Return new capacity cuts and bridges that a fractional point of the search violates.
@@ -138,6 +142,7 @@ class Separation:
         try:
             for start in range(0, pending.size, step):
                 which = pending[start : start + step]
+                self._tell()
                 rows += self._cut(lanes, which, x)
                 if len(rows) >= enough:
                     self._next = int(which[-1]) + 1
@@ -206,7 +211,9 @@ class Separation:
             moves = self._near_moves.setdefault(size, WitnessStore(self.presolved))
             left = stated[~moves.find_fitting(requirements, attacks.windows, self._most)[stated]]
             first = int(np.searchsorted(left, self._next_near.get(size, 0)))
-            for k in np.roll(left, -first).tolist():
+            for done, k in enumerate(np.roll(left, -first).tolist()):
+                if done % TOLD == 0:
+                    self._tell()
                 if self.run.over or len(rows) >= enough:
                     self._next_near[size] = k
                     break
@@ -236,7 +243,9 @@ class Separation:
         undecided = which
         for size in self.near.sizes[:-1]:
             left = []
-            for k in undecided.tolist():
+            for done, k in enumerate(undecided.tolist()):
+                if done % TOLD == 0:
+                    self._tell()
                 share = float(attacks.shares[k])
                 if self.run.over or self.requirements.sign[k] == SLIDING or share <= TOLERANCE:
                     left.append(k)

@@ -35,6 +35,8 @@ GUIDING = 1.001
 """A cell that a point of the relaxation hides by ``share`` costs ``GUIDING - share`` times its cost."""
 PROMISING = 1.05
 """Loss of a pattern near the relaxation's point, in parts of the incumbent's, up to which it is improved."""
+SHARE_OF_PROPOSAL = 0.05
+"""Share of the time that is left for improving it."""
 IN_VAIN = 0.05
 """Share of the time that is left within which regions must save something for others to follow."""
 HIDDEN = (150, 400, 1000)
@@ -67,6 +69,8 @@ class LargeTable:
         self._run = search.run.translated(lambda loss: loss + constant)
         self._first_seconds = 0.0
         self.settled = False
+        self._last = np.zeros(0)
+        """The last point near which a pattern was built."""
         self._construction = Construction(self._moves, self._cost, self._forced, self._run, "first release")
         self._adopt(self._construction)
 
@@ -135,10 +139,12 @@ class LargeTable:
     def __call__(self, x: Floats, thorough: bool = False) -> Floats | None:
         """Return a protected pattern near a fractional point of the search, or None without a better one.
 
-        None, too, if less time is left than the first pattern took.
+        None, too, near the same point as before, or if less time is left than the first pattern took.
         """
-        if self.search.run.remaining < self._first_seconds:
+        run = self.search.run
+        if run.remaining < self._first_seconds or np.array_equal(x, self._last):
             return None
+        self._last = x.copy()
         share = np.clip(x[self.presolved.switch], 0.0, 1.0)
         known, better = self._construction, False
         self._construction = self._begin_near((share > HALF) & np.isfinite(self._cost), GUIDING - share)
@@ -146,7 +152,7 @@ class LargeTable:
             if self._complete():
                 self._construction.renew()
                 if self._compute_loss() < PROMISING * self.search.loss:
-                    self._construction.improve()
+                    self._construction.improve(run.seconds + SHARE_OF_PROPOSAL * run.remaining)
                 better = self._complete() and self._compute_loss() < self.search.loss
         self._adopt(self._construction if better else known)
         self.settled &= not better

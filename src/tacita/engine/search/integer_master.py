@@ -65,7 +65,7 @@ class IntegerMaster:
         """
         search, run = self.search, self.search.run.limited(seconds)
         in_vain, limit, longest, next_completion = 0, LEAST, max(LEAST, TRIAL * run.remaining), 0.0
-        with suppress(StoppedError, SolverError), self.separation.within(run):
+        with suppress(StoppedError, SolverError), self.separation.within(run, self._tell):
             while programs > 0 and in_vain < IN_VAIN and not run.over:
                 programs, gap = programs - 1, search.loss - search.bound
                 point = self._solve(min(limit, run.remaining))
@@ -95,9 +95,8 @@ class IntegerMaster:
     def _solve(self, seconds: float) -> Floats | None:
         """Raise the bound of the search by one program; return its best point, or None without a good one."""
         search = self.search
-        search.report_progress("integer master")
-        run = search.run.limited(seconds)
-        found = solve_mip(self._state(), run, tell=lambda *_: search.report_progress("integer master"))
+        self._tell()
+        found = solve_mip(self._state(), search.run.limited(seconds), tell=self._tell)
         # The bounds of variables hold for releases better than the incumbent only.
         if found.status is Ended.INFEASIBLE:
             search.raise_bound(search.loss)
@@ -107,6 +106,9 @@ class IntegerMaster:
             return None
         point = np.clip(np.rint(found.point), search.lower, search.upper)
         return point if search.model.loss(point) - search.model.constant <= FAR * found.bound else None
+
+    def _tell(self, *_: float | None) -> None:
+        self.search.report_progress("integer master")
 
     def _complete(self, point: Floats) -> None:
         """Offer the pattern that protects near a point in integers and the incumbent, if there is one."""

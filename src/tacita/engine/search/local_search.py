@@ -36,11 +36,15 @@ class LocalSearch:
         self._random = np.random.default_rng(search.run.search)
         self._incidence = csc_array(proposals.presolved.incidence)
 
-    def __call__(self, guide: Floats, patience: int) -> None:
-        """Offer better suppression patterns to the search until ``patience`` attempts in a row fail."""
+    def __call__(self, guide: Floats, patience: int, until: float = np.inf) -> None:
+        """Offer better suppression patterns to the search until ``patience`` attempts in a row fail, or so
+        many seconds of the run have passed.
+        """
         search, failures = self.search, 0
         current, loss = search.best, search.loss
         while current is not None and failures < patience and not search.closed and not search.run.over:
+            if search.run.seconds > until:
+                return
             search.report_progress("improving", failures, patience)
             found = self._attempt(current, guide)
             failures += 1

@@ -48,9 +48,10 @@ MOST_ROUNDS = 1_000_000
 BETWEEN = 0.5
 """Share of the relaxation's point in the points between it and the incumbent that are cut off."""
 FIRST_PROPOSAL = 5
-"""Round in which a release is first proposed; the next is proposed after twice as many, and so on. In large
-tables a proposal takes about as long as the release that was constructed before the relaxation: there the
-first comes after that time, the next after twice the time.
+"""Round in which a release is first proposed; the next is proposed after twice as many, and so on."""
+PAUSE = 1.0
+"""Time before the first proposal in large tables, in parts of all that was before the relaxation; the next is
+made after twice the time. A proposal takes about as long there as the release that was constructed.
 """
 
 
@@ -90,7 +91,8 @@ class Root:
         """
         search = self.search
         try:
-            with self.separation.within(search.run.limited(until - search.run.seconds)):
+            run = search.run.limited(until - search.run.seconds)
+            with self.separation.within(run, lambda: search.report_progress("bounding")):
                 self._add_cuts(propose, patient, rounds, until)
             if propose is not None and self.point.size and not search.closed and not search.run.over:
                 self._propose(propose, thorough=True)
@@ -101,7 +103,8 @@ class Root:
         """Solve the relaxation and add cuts, round after round, and propose releases now and then."""
         search, history, reached = self.search, list[float](), _Reached(self.search)
         factor = SHORT if self.separation.has_short_rounds else 1
-        begun, pause, proposal = search.run.seconds, search.run.seconds, FIRST_PROPOSAL
+        begun, proposal = search.run.seconds, FIRST_PROPOSAL
+        pause = PAUSE * begun
         for number in range(1, rounds + 1):
             if search.run.over or search.run.seconds > until or not self._solve():
                 return
@@ -109,7 +112,7 @@ class Root:
             if self.separation.near is None:
                 is_due = number == proposal
             else:
-                is_due = search.run.seconds > begun + pause
+                is_due = search.run.seconds >= begun + pause
             if propose is not None and is_due:
                 self._propose(propose)
                 proposal, pause = 2 * proposal, 2 * pause

@@ -43,7 +43,7 @@ from tacita.engine.search.local_search import LocalSearch
 from tacita.engine.search.proposals import Patterns, Proposals
 from tacita.engine.search.root import Root
 from tacita.engine.search.sifting import MANY, sift
-from tacita.engine.search.tree import SHARE_OF_REGIONS, search_tree
+from tacita.engine.search.tree import PATIENCE_WIDE, SHARE_OF_REGIONS, search_tree
 from tacita.solvers.linear_program import Solution
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ SHARE_OF_RELAXATION = 0.4
 """Share of the time that is left after that for the relaxation."""
 SHARE_OF_MASTER = 0.6
 """Share of the time that is left after that for the integer master of a large table."""
+SHARE_OF_LOCAL_SEARCH = 0.7
+"""Share of the time that is left after that for local search, if the integer master has no good points."""
 CHECK = 0.01
 """Seconds per requirement, after the time is over, for which a start is still checked."""
 
@@ -310,7 +312,7 @@ def _improve_by_programs(large: LargeTable, root: Root, has_tree: bool) -> None:
     its relaxation: of the whole table, then of regions, then of the whole again.
 
     Passes over hidden cells that still save much go on in between. Where programs of the whole have no good
-    points, the tree is left to it if there is one.
+    points, local search comes before the regions; with a tree, all that is left to it.
     """
     search, run = large.search, large.search.run
     master = IntegerMaster(search, large.separation, root.rows, large)
@@ -319,6 +321,9 @@ def _improve_by_programs(large: LargeTable, root: Root, has_tree: bool) -> None:
         return
     if not large.settled:
         large.improve(run.seconds + SHARE_OF_REGIONS * run.remaining)
+    if not is_good:
+        until = run.seconds + SHARE_OF_LOCAL_SEARCH * run.remaining
+        LocalSearch(search, large)(root.point, PATIENCE_WIDE, until)
     master.rows = large.improve_by_programs(master.rows, run.seconds + SHARE_OF_REGIONS * run.remaining)
     seconds = min(run.remaining, run.seconds)
     if search.closed or run.over:
