@@ -32,10 +32,11 @@ from tacita.engine.attack.unlisted_insiders import UnlistedInsiders
 from tacita.engine.construction.construct import Construction
 from tacita.engine.construction.large_tables import LargeTable
 from tacita.engine.model import Model
-from tacita.engine.search import root, sifting, tree
+from tacita.engine.search import integer_master, root, sifting, tree
 from tacita.engine.search import solve_model as solving
 from tacita.engine.search.explicit_model import solve_explicit_model
 from tacita.engine.search.incumbent import ReleaseSearch
+from tacita.engine.search.integer_master import IntegerMaster
 from tacita.engine.search.solve_model import solve_model
 from tacita.generate import problem as generated
 from tacita.methods.intervals.intervals import Intervals
@@ -83,7 +84,10 @@ BEGUN = (
     (solving, "is_constructed", lambda presolved, rung: False),
 )
 ALONE = (*CONSTRUCTED, (solving, "TOO_LARGE", 0))
-RELAXED = (*CONSTRUCTED, (solving, "MOST_IN_TREE", 0), (root, "PAUSE", 0.0))
+COMPLETED = (*EARLY_TREE, *CONSTRUCTED, (solving, "NARROW_GAP", 0.0))
+BAD_POINTS = (*COMPLETED, (integer_master, "FAR", 0.0))
+RELAXED = (*COMPLETED, (solving, "MOST_IN_TREE", 0))
+BAD_RELAXED = (*BAD_POINTS, (solving, "MOST_IN_TREE", 0))
 AROUND = (*EARLY_TREE, (tree, "NEAR", -(10**6)))
 
 PATHS = {
@@ -98,9 +102,8 @@ PATHS = {
     "construction": Path(CONSTRUCTED, TABLE_KINDS, (Construction, "build")),
     "construction, insiders when they fail": Path(CONSTRUCTED + LAZY, TABLE_KINDS, (LargeTable, "_complete")),
     "construction to begin with": Path(BEGUN, TABLE_KINDS, (solving, "_offer_constructed")),
-    "patterns near the relaxation's points": Path(
-        ((root, "PAUSE", 0.0), *CONSTRUCTED), TABLE_KINDS, (LargeTable, "__call__")
-    ),
+    "integer master": Path(COMPLETED, TABLE_KINDS, (IntegerMaster, "_complete")),
+    "patterns near the relaxation's points": Path(BAD_POINTS, TABLE_KINDS, (LargeTable, "__call__")),
     "early tree": Path(EARLY_TREE, TABLE_KINDS, (scip, "branch_and_cut")),
     "small tree first": Path(AROUND, TABLE_KINDS, (scip, "branch_and_cut")),
 }
@@ -146,7 +149,9 @@ def test_every_path_leads_to_the_least_loss(path: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("lazy", [(), LAZY], ids=["all listed", "insiders when they fail"])
-@pytest.mark.parametrize("large", [ALONE, RELAXED], ids=["alone", "relaxed"])
+@pytest.mark.parametrize(
+    "large", [ALONE, RELAXED, (*BAD_POINTS, *RELAXED)], ids=["alone", "relaxed", "bad points"]
+)
 @SOME
 @given(seed=SEEDS)
 def test_a_construction_without_tree_protects_and_bounds_the_least_loss(

@@ -49,10 +49,6 @@ BETWEEN = 0.5
 """Share of the relaxation's point in the points between it and the incumbent that are cut off."""
 FIRST_PROPOSAL = 5
 """Round in which a release is first proposed; the next is proposed after twice as many, and so on."""
-PAUSE = 1.0
-"""Time before the first proposal in large tables, in parts of all that was before the relaxation; the next is
-made after twice the time. A proposal takes about as long there as the release that was constructed.
-"""
 
 
 class Root:
@@ -103,19 +99,14 @@ class Root:
         """Solve the relaxation and add cuts, round after round, and propose releases now and then."""
         search, history, reached = self.search, list[float](), _Reached(self.search)
         factor = SHORT if self.separation.has_short_rounds else 1
-        begun, proposal = search.run.seconds, FIRST_PROPOSAL
-        pause = PAUSE * begun
+        proposal = FIRST_PROPOSAL
         for number in range(1, rounds + 1):
             if search.run.over or search.run.seconds > until or not self._solve():
                 return
             search.report_progress("bounding", number)
-            if self.separation.near is None:
-                is_due = number == proposal
-            else:
-                is_due = search.run.seconds >= begun + pause
-            if propose is not None and is_due:
+            if propose is not None and number == proposal:
                 self._propose(propose)
-                proposal, pause = 2 * proposal, 2 * pause
+                proposal *= 2
             if search.closed:
                 return
             rows = self._cut_between() or self.separation.find_cuts(self.point)

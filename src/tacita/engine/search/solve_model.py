@@ -71,7 +71,9 @@ SHARE_OF_RELAXATION = 0.4
 """Share of the time that is left after that for the relaxation."""
 SHARE_OF_MASTER = 0.6
 """Share of the time that is left after that for the integer master of a large table."""
-SHARE_OF_LOCAL_SEARCH = 0.7
+NARROW_GAP = 0.04
+"""Relative gap that a tree closes sooner than integer programs do, where there are no insiders."""
+SHARE_OF_LOCAL_SEARCH = 0.8
 """Share of the time that is left after that for local search, if the integer master has no good points."""
 CHECK = 0.01
 """Seconds per requirement, after the time is over, for which a start is still checked."""
@@ -167,7 +169,7 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
     has_integers = bool(model.integer.any())
     share = 1.0 if large is None else SHARE_OF_RELAXATION
     until = search.run.seconds + share * search.run.remaining
-    root.tighten(propose, patient=not has_integers, until=until)
+    root.tighten(propose if large is None else None, patient=not has_integers, until=until)
     if not has_integers:
         return _finish_linear(search, separation, root)
     if large is not None and root.rows and not search.closed:
@@ -312,11 +314,16 @@ def _improve_by_programs(large: LargeTable, root: Root, has_tree: bool) -> None:
     its relaxation: of the whole table, then of regions, then of the whole again.
 
     Passes over hidden cells that still save much go on in between. Where programs of the whole have no good
-    points, local search comes before the regions; with a tree, all that is left to it.
+    points, a pattern near the relaxation's point and local search come before the regions. A tree does all
+    that itself, and more where the gap is narrow already.
     """
-    search, run = large.search, large.search.run
+    search, run, insiders = large.search, large.search.run, large.separation.insiders
+    if has_tree and not insiders and search.loss - search.bound < NARROW_GAP * search.loss:
+        return
     master = IntegerMaster(search, large.separation, root.rows, large)
     is_good = master.tighten(SHARE_OF_MASTER * min(run.remaining, 2.0 * run.seconds))
+    if not is_good and (near := large(root.point)) is not None:
+        search.offer(near)
     if not is_good and has_tree:
         return
     if not large.settled:
