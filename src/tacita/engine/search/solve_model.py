@@ -73,7 +73,7 @@ SHARE_OF_MASTER = 0.6
 """Share of the time that is left after that for the integer master of a large table."""
 NARROW_GAP = 0.04
 """Relative gap that a tree closes sooner than integer programs do, where there are no insiders."""
-SHARE_OF_LOCAL_SEARCH = 0.8
+SHARE_OF_LOCAL_SEARCH = 0.85
 """Share of the time that is left after that for local search, if the integer master has no good points."""
 CHECK = 0.01
 """Seconds per requirement, after the time is over, for which a start is still checked."""
@@ -172,8 +172,11 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
     root.tighten(propose if large is None else None, patient=not has_integers, until=until)
     if not has_integers:
         return _finish_linear(search, separation, root)
-    if large is not None and root.rows and not search.closed:
-        _improve_by_programs(large, root, has_tree)
+    if large is not None and not search.closed:
+        if root.rows:
+            _improve_by_programs(large, root, has_tree)
+        elif not large.settled:
+            large.improve(np.inf)
     if not search.closed and not search.run.over and has_tree:
         improve = None if propose is None else LocalSearch(search, propose)
         search_tree(search, separation, root, propose, improve, large)
