@@ -169,7 +169,9 @@ def _solve(search: ReleaseSearch, start: Floats | None, rung: Rung) -> Solution:
     has_integers = bool(model.integer.any())
     share = 1.0 if large is None else SHARE_OF_RELAXATION
     until = search.run.seconds + share * search.run.remaining
-    root.tighten(propose if large is None else None, patient=not has_integers, until=until)
+    # Where no tree follows, or insiders see through patterns, those near integer points are better.
+    has_proposals = large is None or (has_tree and not separation.insiders)
+    root.tighten(propose if has_proposals else None, patient=not has_integers, until=until)
     if not has_integers:
         return _finish_linear(search, separation, root)
     if large is not None and not search.closed:
