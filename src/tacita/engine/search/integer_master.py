@@ -3,7 +3,8 @@
 The cuts of the root hold for every release, so a lower bound on the points in integers that satisfy them
 bounds every loss. It is often far above the relaxation's: on a table of 1,485 cells it closes half of the
 gap in the time in which the tree, which asks the attackers at its nodes, closes a tenth. The point that HiGHS
-ends with hides little; where it does not protect, it gives cuts for the next program.
+ends with hides little; where it does not protect, it gives cuts for the next program. In large tables it is
+also completed to a pattern that protects, which is often better than the incumbent.
 """
 
 from __future__ import annotations
