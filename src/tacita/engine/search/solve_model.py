@@ -9,10 +9,11 @@ The *exact engine* is a master problem and separation:
 
 In suppression of large tables beyond networks, and of smaller ones with insiders, a *construction* comes
 first and goes on beside it. Integer programs over the relaxation's cuts lead it (integer_master.py). It takes
-the place of the tree beyond ``MOST_IN_TREE`` cells, and of the relaxation beyond ``TOO_LARGE``. Large models of intervals and of numbers that add up have constructions of
-their own (window_construction.py, numbers.py). A third way is the *explicit model*: one integer program with
-a move for every requirement. Small models whose windows only grow are solved by it (explicit_program.py);
-for suppression it is slower, and never chosen by size.
+the place of the tree beyond ``MOST_IN_TREE`` cells, and of the relaxation beyond ``TOO_LARGE``. Large models
+of intervals and of numbers that add up have constructions of their own (window_construction.py, numbers.py).
+A third way is the *explicit model*: one integer program with a move for every requirement. Small models
+whose windows only grow are solved by it (explicit_program.py); for suppression it is slower, and never chosen
+by size.
 
 The engine ends with an optimum, or with the best release and the best bound when the time is over.
 """
