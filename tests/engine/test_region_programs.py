@@ -16,11 +16,13 @@ from tacita import generate
 from tacita.engine.attack.cuts import Cutter
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.separation import Separation
+from tacita.engine.construction import construct
 from tacita.engine.construction.large_tables import LargeTable
 from tacita.engine.model import Model
 from tacita.engine.search import integer_master
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.integer_master import IntegerMaster
+from tacita.engine.search.local_search import LocalSearch
 from tacita.engine.search.root import Root
 
 SEEDS = range(4)
@@ -125,6 +127,24 @@ def test_no_region_is_solved_without_time() -> None:
     begun = begin(cube(0))
     assert begun.large.improve_by_programs(begun.root.rows, 0.0) == begun.root.rows
     assert tc.audit(begun.problem, begun.release).safe
+
+
+def test_a_pass_that_saves_too_little_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, left = begin(cube(0)), begin(cube(0))
+    begun.large.improve(begun.search.run.seconds + 60.0)
+    monkeypatch.setattr(construct, "PATIENCE", -1.0)
+    left.large.improve(left.search.run.seconds + 60.0)
+    assert begun.search.loss < left.search.loss
+    assert tc.audit(left.problem, left.release).safe
+
+
+def test_nothing_is_built_twice_near_a_point_or_searched_without_time() -> None:
+    begun = begin(cube(0))
+    assert begun.large(begun.root.point) is not None
+    assert begun.large(begun.root.point) is None
+    before = begun.search.loss
+    LocalSearch(begun.search, begun.large)(begun.root.point, 10, until=0.0)
+    assert begun.search.loss == before
 
 
 @pytest.mark.parametrize("completes", [False, True])

@@ -124,6 +124,7 @@ class Separation:
         lanes = self._make_attacks(x)
         met = self._witnesses.find_fitting(self.requirements, lanes[0].windows, self._most)
         pending = np.flatnonzero(~met)
+        in_turn = enough is None
         if enough is None:
             enough, step = max(20, len(self.requirements) // 4), max(40, len(self.requirements) // 2)
             few = FEWEST
@@ -133,9 +134,9 @@ class Separation:
             pending = pending[np.argsort(-self._failures[pending], kind="stable")]
         if self.near is not None:
             # The relaxation is solved much faster than attackers' programs: a round may end with few cuts.
-            # For many, programs over the most cells would take two thirds of the time, and find a tenth.
+            # Where it has to find more, programs over the most cells take two thirds of the time for a tenth.
             step = min(enough, max(few, len(self.requirements) // 50))
-            sizes = self.near.sizes if few == FEWEST else self.near.sizes[:-1]
+            sizes = self.near.sizes if in_turn else self.near.sizes[:-1]
             new, pending = self._cut_nested(pending, x, lanes, step, few, sizes)
             enough = min(enough, FEWEST) - len(new)
             pending = pending[:0] if len(rows) >= enough else self._find_undecided(pending, lanes[0])

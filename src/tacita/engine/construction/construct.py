@@ -183,10 +183,12 @@ class Construction:
     def improve(self, until: float = np.inf, bound: float = -np.inf) -> float:
         """Give up each hidden cell and what hangs on it, the most expensive first; return what was saved.
 
-        Ends early after ``until`` seconds of the run or when little is saved in a share of them, when the run
-        is over, or when the loss is within its gap of a ``bound``; the pattern protects at any time.
+        Ends early after ``until`` seconds of the run or when too little is saved in a tenth of the time until
+        then, when the run is over, or when the loss is within its gap of a ``bound``; the pattern protects at
+        any time.
         """
-        start, least, since = self.loss, self.loss, self.run.seconds
+        start = noted = self.loss
+        since = self.run.seconds
         patience = PATIENCE * (until - since)
         cells = np.flatnonzero(self.hidden & ~self.forced)
         order = cells[np.argsort(-self.cost[cells], kind="stable")].tolist()
@@ -194,8 +196,8 @@ class Construction:
         for done in range(0, len(order), at_once):
             if self.run.over or self.run.seconds > until or self.run.accepts(self.loss, bound):
                 break
-            if self.loss < (1.0 - WORTHWHILE) * least:
-                least, since = self.loss, self.run.seconds
+            if self.loss < (1.0 - WORTHWHILE) * noted:
+                noted, since = self.loss, self.run.seconds
             elif self.run.seconds - since > patience:
                 break
             self._report("improving", done, len(order), incumbent=True)

@@ -319,24 +319,24 @@ def _improve_by_programs(large: LargeTable, root: Root, has_tree: bool) -> None:
     """Improve the pattern of a large table and the bound of its search by integer programs over the cuts of
     its relaxation: of the whole table, then of regions, then of the whole again.
 
-    Passes over hidden cells that still save much go on in between. Where programs of the whole have no good
-    points, a pattern near the relaxation's point and local search come before the regions. A tree does all
-    that itself, and more where the gap is narrow already.
+    Passes over hidden cells that still save much go on in between; where programs of the whole have no good
+    points, a pattern near the relaxation's point and local search take their place. All after that pattern is
+    left to a tree that follows, and everything where the gap is narrow already.
     """
     search, run, insiders = large.search, large.search.run, large.separation.insiders
     if has_tree and not insiders and search.loss - search.bound < NARROW_GAP * search.loss:
         return
     master = IntegerMaster(search, large.separation, root.rows, large)
     is_good = master.tighten(SHARE_OF_MASTER * min(run.remaining, 2.0 * run.seconds))
-    if not is_good and (near := large(root.point)) is not None:
-        search.offer(near)
-    if not is_good and has_tree:
-        return
-    if not large.settled:
-        large.improve(run.seconds + SHARE_OF_REGIONS * run.remaining)
     if not is_good:
+        if (near := large(root.point)) is not None:
+            search.offer(near)
+        if has_tree:
+            return
         until = run.seconds + SHARE_OF_LOCAL_SEARCH * run.remaining
         LocalSearch(search, large)(root.point, PATIENCE_WIDE, until)
+    elif not large.settled:
+        large.improve(run.seconds + SHARE_OF_REGIONS * run.remaining)
     master.rows = large.improve_by_programs(master.rows, run.seconds + SHARE_OF_REGIONS * run.remaining)
     seconds = min(run.remaining, run.seconds)
     if search.closed or run.over:
